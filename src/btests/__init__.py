@@ -1,0 +1,48 @@
+"""Kernel two-sample tests on blocks: do two data sets come from the same distribution, and how sure is that?"""
+
+from btests.api import btest
+from btests.kernels import (
+    Combination,
+    Distance,
+    Gaussian,
+    InverseMultiquadric,
+    Kernel,
+    Laplacian,
+    Linear,
+    Matern,
+    Pairwise,
+    Polynomial,
+    RationalQuadratic,
+    median_bandwidth,
+)
+from btests.nulls import CrossBlocks, Normal, Null, SignFlip, ThirdCumulant
+from btests.result import TestResult
+from btests.warnings import BTestWarning, DegenerateDataWarning, FewBlocksWarning, PrecisionWarning
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BTestWarning",
+    "Combination",
+    "CrossBlocks",
+    "DegenerateDataWarning",
+    "Distance",
+    "FewBlocksWarning",
+    "Gaussian",
+    "InverseMultiquadric",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "Matern",
+    "Normal",
+    "Null",
+    "Pairwise",
+    "Polynomial",
+    "PrecisionWarning",
+    "RationalQuadratic",
+    "SignFlip",
+    "TestResult",
+    "ThirdCumulant",
+    "btest",
+    "median_bandwidth",
+]

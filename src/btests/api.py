@@ -1,0 +1,168 @@
+"""The front door: one function."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from btests.blocks import Blocks
+from btests.fast.pool import map_ranges
+from btests.kernels import Distance, Gaussian, Kernel, Laplacian, Linear, Matern, median_bandwidth
+from btests.nulls import CrossBlocks, Normal, Null, SignFlip, ThirdCumulant
+from btests.result import TestResult
+from btests.statistics import MMD, Sample
+from btests.statistics.checks import check_kernel, check_precision
+from btests.summary import Summary
+from btests.validation import check_block_size, check_samples, check_seed
+
+# Rows of each sample that the median heuristic looks at.
+_MEDIAN_ROWS = 200
+
+_KERNELS: dict[str, Callable[[float], Kernel]] = {
+    "gaussian": Gaussian,
+    "laplacian": Laplacian,
+    "matern": Matern,
+    "energy": lambda _: Distance(),
+    "linear": lambda _: Linear(),
+}
+_NULLS: dict[str, Callable[[], Null]] = {
+    "normal": Normal,
+    "third-cumulant": ThirdCumulant,
+    "sign-flip": SignFlip,
+    "cross-blocks": CrossBlocks,
+}
+
+
+def btest(
+    x: Any,
+    y: Any,
+    *,
+    kernel: Kernel | str | None = None,
+    block_size: int | None = None,
+    null: Null | str | None = None,
+    seed: int | None = None,
+    shuffle: bool = True,
+    gamma: float = 0.5,
+    dtype: str = "float64",
+    n_threads: int | None = None,
+) -> TestResult:
+    r"""Test whether two samples come from the same distribution.
+
+    Rows are observations, columns are coordinates: this is one test of the joint distribution, not one per column.
+
+    Parameters
+    ----------
+    x, y
+        Samples: arrays (n, d), vectors (n,), data frames of numbers (columns are matched by name), or, with a kernel
+        for them, sequences of any objects. They may differ in length.
+    kernel
+        A kernel; ``None`` is a Gaussian with the median heuristic over at most 200 rows of each sample. Also
+        ``"gaussian"``, ``"laplacian"``, ``"matern"`` (median bandwidth), ``"energy"``, ``"linear"``, or a function of
+        two arrays (b, d) and (c, d), or of two lists of objects, that returns the (b, c) matrix of kernel values.
+    block_size
+        Rows of the smaller sample in a block, from 2 (linear time) to all (quadratic time); ``None`` is ``[n^gamma]``.
+        Rows left over are spread over the blocks, so none is lost.
+    null
+        How the p-value is found; ``None`` is ``SignFlip()``. Also ``"normal"``, ``"third-cumulant"``,
+        ``"sign-flip"`` and ``"cross-blocks"``.
+    seed
+        For the shuffle and the null. The same seed gives the same result to the last bit, however many threads.
+    shuffle
+        Deal the rows into blocks in random order. Without it, rows that are sorted or depend on their neighbours
+        make the blocks unlike one another.
+    gamma
+        Exponent of the default block size, between 0 and 1.
+    dtype
+        Arithmetic of the compiled loops, ``"float64"`` or ``"float32"``.
+    n_threads
+        Threads; ``None`` is all cores of this process, or what the variable BTESTS_THREADS says.
+
+    Returns
+    -------
+    TestResult
+
+    References
+    ----------
+    W. Zaremba, A. Gretton, M. Blaschko, "B-tests: Low Variance Kernel Two-Sample Tests", NIPS 2013.
+
+    Examples
+    --------
+    >>> import numpy as np, btests
+    >>> rng = np.random.default_rng(0)
+    >>> x, y = rng.normal(size=(2000, 3)), rng.normal(size=(2000, 3))
+    >>> btests.btest(x, y, seed=1).rejects(0.05)
+    False
+    >>> btests.btest(x, y * [1, 1, 1.3], seed=1).pvalue
+    0.0005
+    """
+    began = time.perf_counter()
+    _check_options(kernel, null, shuffle, dtype, n_threads)
+    rows_x, rows_y = check_samples(x, y, objects_allowed=kernel is not None and not isinstance(kernel, str))
+    size = check_block_size(block_size, gamma, min(len(rows_x), len(rows_y)))
+    blocks = Blocks.of_size(len(rows_x), len(rows_y), size)
+    seed = check_seed(seed)
+    null = _NULLS[null]() if isinstance(null, str) else null or SignFlip()
+    sample_x, sample_y = _dealt(rows_x, seed, 1, shuffle), _dealt(rows_y, seed, 2, shuffle)
+    kernel = _choose_kernel(kernel, sample_x, sample_y)
+    check_kernel(kernel, sample_x, sample_y)
+    check_precision(kernel, sample_x, sample_y, dtype)
+    statistic = MMD(kernel, dtype)
+    summary = summarize(statistic, sample_x, sample_y, blocks, n_threads)
+    return TestResult.conclude(
+        summary, null, kernel, seed, engine=statistic.engine(sample_x), seconds=time.perf_counter() - began
+    )
+
+
+def summarize(statistic: MMD, x: Sample, y: Sample, blocks: Blocks, n_threads: int | None = None) -> Summary:
+    """Return the summary of all blocks, folds spread over threads where the statistic allows it."""
+    d = x.rows.shape[1] if x.is_numeric else 1
+    work = 2 * blocks.block_size * max(blocks.n_x, blocks.n_y) * (d + 20) // 20
+    parts = map_ranges(
+        lambda first, last: statistic.summarize(x, y, blocks, first, last),
+        blocks.n_folds,
+        work,
+        n_threads if statistic.is_threaded(x) else 1,
+    )
+    return parts[0] if len(parts) == 1 else Summary.join(parts)
+
+
+def _dealt(rows: Any, seed: int, stream: int, shuffle: bool) -> Sample:
+    if not shuffle:
+        return Sample(rows)
+    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, stream])))
+    return Sample(rows, rng.permutation(len(rows)))
+
+
+def _choose_kernel(kernel: Kernel | str | None, x: Sample, y: Sample) -> Kernel:
+    if kernel is not None and not isinstance(kernel, str):
+        return kernel
+    # The same places of both samples: a swap of x_a and y_a leaves the choice as it is, and the sign flips exact.
+    n = min(_MEDIAN_ROWS, len(x), len(y))
+    pooled = np.concatenate([x.head(n), y.head(n)]).astype(np.float64)
+    name = kernel or "gaussian"
+    return _KERNELS[name](1.0 if name in ("energy", "linear") else median_bandwidth(pooled))
+
+
+def _check_options(kernel: object, null: object, shuffle: object, dtype: object, n_threads: object) -> None:
+    if isinstance(kernel, str) and kernel not in _KERNELS:
+        raise ValueError(f"kernel must be one of {', '.join(sorted(_KERNELS))}, or a kernel object, got {kernel!r}")
+    if kernel is not None and not isinstance(kernel, str) and not callable(kernel):
+        raise TypeError(f"kernel must be a kernel or a function of two samples, got {type(kernel).__name__}")
+    if isinstance(kernel, type):
+        raise TypeError(f"kernel must be an object, not the class: write {kernel.__name__}(...) with its parameters")
+    if isinstance(null, str) and null not in _NULLS:
+        raise ValueError(f"null must be one of {', '.join(sorted(_NULLS))}, or a null object, got {null!r}")
+    if isinstance(null, type):
+        raise TypeError(f"null must be an object, not the class: write {null.__name__}()")
+    if null is not None and not isinstance(null, str) and not hasattr(null, "learn"):
+        raise TypeError(f"null must be a null such as SignFlip(), got {type(null).__name__}")
+    if not isinstance(shuffle, (bool, np.bool_)):
+        raise TypeError(f"shuffle must be True or False, got {shuffle!r}")
+    if dtype not in ("float64", "float32"):
+        raise ValueError(f"dtype must be 'float64' or 'float32', got {dtype!r}")
+    whole = isinstance(n_threads, int) and not isinstance(n_threads, bool)
+    if n_threads is not None and not (whole and isinstance(n_threads, int) and n_threads > 0):
+        raise ValueError(f"n_threads must be a whole number of at least 1 or None, got {n_threads!r}")

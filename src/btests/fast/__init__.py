@@ -1,0 +1,166 @@
+"""The compiled inner loops, and nothing else; ``statistics/gram.py`` and ``nulls/signs.py`` are their plain twins.
+
+The library is plain C++ behind a C interface, so that one build serves every Python and a call releases the
+interpreter's lock. Where it was not built, ``is_available()`` is False and the plain path takes over.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from btests.blocks import Array, Blocks
+from btests.fast.pool import map_ranges
+
+_SHAPES = {"gaussian": 0, "laplacian": 1, "matern": 2, "rational": 3, "distance": 4}
+_LEVELS = {"generic": 0, "avx2": 1, "avx512": 2}
+
+# Lanes are blocks while the packed rows of a vector of blocks stay within a second-level cache.
+_CACHED_COORDINATES = 4096
+
+
+class _Task(ctypes.Structure):
+    """Mirrors ``Task`` in task.hpp."""
+
+    _fields_ = (
+        *((name, ctypes.c_void_p) for name in ("x", "y", "order_x", "order_y", "origin", "fold_edges")),
+        ("values", ctypes.c_void_p),
+        ("cores", ctypes.c_void_p),
+        *((name, ctypes.c_int64) for name in ("n_x", "n_y", "d", "n_blocks", "n_groups", "first_fold", "last_fold")),
+        ("scale", ctypes.c_double),
+        *((name, ctypes.c_int32) for name in ("shape", "power", "rows_are_float32", "paired", "lanes_are_blocks")),
+    )
+
+
+class _Sample(Protocol):
+    @property
+    def rows(self) -> npt.NDArray[Any]: ...
+
+    @property
+    def order(self) -> npt.NDArray[np.int64] | None: ...
+
+
+class _Term(Protocol):
+    @property
+    def shape(self) -> str: ...
+
+    @property
+    def scale(self) -> float: ...
+
+    @property
+    def power(self) -> int: ...
+
+
+def _load() -> ctypes.CDLL | None:
+    path = Path(__file__).with_name("_core.so")
+    if not path.exists():
+        return None
+    library = ctypes.CDLL(str(path))
+    library.btests_instruction_set.restype = ctypes.c_char_p
+    library.btests_summarize.argtypes = [ctypes.POINTER(_Task), ctypes.c_int32]
+    library.btests_flip.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_int64] * 5
+    library.btests_flip.restype = None
+    for measure in (library.btests_sum_exponentials, library.btests_sum_products):
+        measure.argtypes = [ctypes.c_int64, ctypes.c_int32]
+        measure.restype = ctypes.c_double
+    return library
+
+
+_core = _load()
+
+
+def is_available() -> bool:
+    """Whether the compiled loops were built with this installation."""
+    return _core is not None
+
+
+def instruction_set() -> str:
+    """Return the name of the instruction set in use: ``generic``, ``avx2`` or ``avx512``."""
+    return "none" if _core is None else _core.btests_instruction_set().decode()
+
+
+def use_instruction_set(name: str | None) -> None:
+    """Use the loops built for ``name``, or the best that this machine has for None."""
+    level = -1 if name is None else _LEVELS[name]
+    if _core is None or _core.btests_use_level(level) != 0:
+        raise ValueError(f"this machine or this build has no loops for {name!r}")
+
+
+def summarize(
+    x: _Sample, y: _Sample, origin: Array, blocks: Blocks, first_fold: int, last_fold: int, term: _Term, dtype: str
+) -> tuple[Array, Array]:
+    """Return values (m,) and folded cores (f, g, g) of the blocks of some folds for one radial term."""
+    assert _core is not None, "callers ask is_available() first"
+    edges = blocks.fold_edges()
+    values = np.empty(int(edges[last_fold] - edges[first_fold]))
+    cores = np.zeros((last_fold - first_fold, blocks.n_groups, blocks.n_groups))
+    d = x.rows.shape[1]
+    task = _Task(
+        x=x.rows.ctypes.data,
+        y=y.rows.ctypes.data,
+        order_x=None if x.order is None else x.order.ctypes.data,
+        order_y=None if y.order is None else y.order.ctypes.data,
+        origin=origin.ctypes.data,
+        fold_edges=edges.ctypes.data,
+        values=values.ctypes.data,
+        cores=cores.ctypes.data,
+        n_x=blocks.n_x,
+        n_y=blocks.n_y,
+        d=d,
+        n_blocks=blocks.n_blocks,
+        n_groups=blocks.n_groups,
+        first_fold=first_fold,
+        last_fold=last_fold,
+        scale=term.scale,
+        shape=_SHAPES[term.shape],
+        power=term.power,
+        rows_are_float32=x.rows.dtype == np.float32,
+        paired=blocks.paired,
+        lanes_are_blocks=lanes_are_blocks(blocks, d),
+    )
+    status = _core.btests_summarize(ctypes.byref(task), int(dtype == "float32"))
+    if status == 2:
+        raise MemoryError(f"no memory for the rows of a block of {blocks.block_size}")
+    if status != 0:
+        raise AssertionError(f"the compiled loops know no {term.shape} of power {term.power}")
+    return values, cores
+
+
+def lanes_are_blocks(blocks: Blocks, d: int) -> bool:
+    """Whether a vector holds one row of several blocks, and not several rows of one block.
+
+    Depends on all blocks and never on the chunk at hand, so that chunks cannot change a bit of the result.
+    """
+    fits = blocks.block_size * d <= _CACHED_COORDINATES or blocks.block_size <= 16
+    return blocks.paired and blocks.n_blocks >= 8 and fits
+
+
+def flip(cores: Array, words: npt.NDArray[np.uint64], n_draws: int) -> Array:
+    """Return ``sum_f s_f' C_f s_f`` for each draw of signs: (f, g, g) and words to (n_draws,)."""
+    core = _core
+    assert core is not None, "callers ask is_available() first"
+    n_folds, n_groups, n_words = words.shape
+    out = np.empty(n_words * 64)
+    cores = np.ascontiguousarray(cores)
+
+    def run(first: int, last: int) -> None:
+        core.btests_flip(cores.ctypes.data, words.ctypes.data, out.ctypes.data, n_folds, n_groups, n_words, first, last)
+
+    map_ranges(run, n_words, work=cores.size * n_draws // 2)
+    return out[:n_draws]
+
+
+def measure_exponentials(n: int, *, float32: bool = False) -> None:
+    """Sum ``n`` exponentials of numbers in first-level cache, for the benchmark to time."""
+    if _core is not None:
+        _core.btests_sum_exponentials(n, int(float32))
+
+
+def measure_products(n: int, *, float32: bool = False) -> None:
+    """Do ``n`` multiply-adds in registers, for the benchmark to time."""
+    if _core is not None:
+        _core.btests_sum_products(n, int(float32))

@@ -1,0 +1,63 @@
+// Where the blocks are, and how rows come out of the user's arrays: centred, scaled, in the order they are dealt.
+#pragma once
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+#include "task.hpp"
+#include "vectors.hpp"
+
+namespace btests {
+namespace BTESTS_ISA {
+
+// Scratch memory of one call, aligned for the widest vectors.
+template <class T> class Scratch {
+public:
+    explicit Scratch(std::size_t n) : data_(static_cast<T*>(std::aligned_alloc(64, (n * sizeof(T) + 127) / 64 * 64))) {
+        if (!data_) throw std::bad_alloc();
+        std::memset(static_cast<void*>(data_), 0, n * sizeof(T));
+    }
+    ~Scratch() { std::free(data_); }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    T* get() const { return data_; }
+    T& operator[](std::size_t i) const { return data_[i]; }
+private:
+    T* data_;
+};
+
+// One sample of a task.
+struct Side {
+    const void* rows;
+    const std::int64_t* order;
+    std::int64_t n, n_blocks;
+    std::int64_t size(std::int64_t block) const { return n / n_blocks + (block < n % n_blocks); }
+    std::int64_t start(std::int64_t block) const { return block * (n / n_blocks) + std::min(block, n % n_blocks); }
+};
+inline Side side_x(const Task& t) { return {t.x, t.order_x, t.n_x, t.n_blocks}; }
+inline Side side_y(const Task& t) { return {t.y, t.order_y, t.n_y, t.n_blocks}; }
+
+// Hand coordinate k of the row at `position`, centred and scaled, to put(k, value).
+template <class T, class Put> inline void each_coordinate(const Task& t, const Side& s, std::int64_t position, Put put) {
+    const std::int64_t row = s.order ? s.order[position] : position;
+    if (t.rows_are_float32) {
+        const float* p = static_cast<const float*>(s.rows) + row * t.d;
+        for (std::int64_t k = 0; k < t.d; ++k) put(k, T((double(p[k]) - t.origin[k]) * t.scale));
+    } else {
+        const double* p = static_cast<const double*>(s.rows) + row * t.d;
+        for (std::int64_t k = 0; k < t.d; ++k) put(k, T((p[k] - t.origin[k]) * t.scale));
+    }
+}
+
+inline void prefetch_row(const Task& t, const Side& s, std::int64_t position) {
+    if (!s.order || position >= s.n) return;
+    const std::size_t bytes = t.rows_are_float32 ? 4 : 8;
+    __builtin_prefetch(static_cast<const char*>(s.rows) + s.order[position] * t.d * bytes);
+}
+
+inline std::int64_t group_size(std::int64_t rows, std::int64_t n_groups, std::int64_t g) {
+    return rows / n_groups + (g < rows % n_groups);
+}
+
+}  // namespace BTESTS_ISA
+}  // namespace btests

@@ -1,0 +1,54 @@
+// The C interface of the library, and the choice of the instruction set.
+#include "task.hpp"
+
+namespace btests {
+namespace isa_generic { extern const Loops loops; }
+#ifdef BTESTS_AVX2
+namespace isa_avx2 { extern const Loops loops; }
+#endif
+#ifdef BTESTS_AVX512
+namespace isa_avx512 { extern const Loops loops; }
+#endif
+
+// Level 0 is for every machine; -1 where this machine or this build has no such level.
+static const Loops* level(int i) {
+    if (i == 0) return &isa_generic::loops;
+#ifdef BTESTS_AVX2
+    if (i == 1 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return &isa_avx2::loops;
+#endif
+#ifdef BTESTS_AVX512
+    if (i == 2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
+        return &isa_avx512::loops;
+#endif
+    return nullptr;
+}
+
+static const Loops* best() {
+    for (int i = 2; i > 0; --i) if (const Loops* found = level(i)) return found;
+    return level(0);
+}
+
+static const Loops* current = best();
+
+}  // namespace btests
+
+#define BTESTS_API extern "C" __attribute__((visibility("default")))
+using btests::current;
+
+BTESTS_API const char* btests_instruction_set() { return current->name; }
+BTESTS_API int btests_use_level(int i) {
+    const btests::Loops* wanted = i < 0 ? btests::best() : btests::level(i);
+    if (!wanted) return 1;
+    current = wanted;
+    return 0;
+}
+BTESTS_API int btests_summarize(const btests::Task* t, std::int32_t in_float32) {
+    return in_float32 ? current->summarize_f32(*t) : current->summarize_f64(*t);
+}
+BTESTS_API void btests_flip(const double* cores, const std::uint64_t* words, double* out, std::int64_t n_folds,
+                            std::int64_t n_groups, std::int64_t n_words, std::int64_t first, std::int64_t last) {
+    current->flip(cores, words, out, n_folds, n_groups, n_words, first, last);
+}
+BTESTS_API double btests_sum_exponentials(std::int64_t n, std::int32_t f) { return current->sum_exponentials(n, f); }
+BTESTS_API double btests_sum_products(std::int64_t n, std::int32_t f) { return current->sum_products(n, f); }

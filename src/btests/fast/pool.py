@@ -1,0 +1,46 @@
+"""Threads over ranges of work: one pool, made when first needed and kept alive."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+# Below this many elementary steps (about a millisecond) a second thread costs more than it brings.
+_SMALL = 1_000_000
+
+
+def default_threads() -> int:
+    """Return the number of cores that this process may use, or what BTESTS_THREADS says."""
+    asked = os.environ.get("BTESTS_THREADS", "")
+    if asked.isdigit() and int(asked) > 0:
+        return int(asked)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@cache
+def _pool(n_threads: int, process: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(n_threads, thread_name_prefix="btests")
+
+
+def map_ranges(
+    function: Callable[[int, int], Result], n_items: int, work: int, n_threads: int | None = None
+) -> list[Result]:
+    """Return ``function(first, last)`` over consecutive ranges that cover 0 .. n_items, in order.
+
+    Results must not depend on where the ranges end; ``work`` is an estimate of the elementary steps in all.
+    """
+    n_threads = n_threads or default_threads()
+    if n_threads == 1 or work < _SMALL or n_items == 1:
+        return [function(0, n_items)]
+    # A few ranges per thread even out a machine that is busy elsewhere.
+    n_ranges = min(n_items, 4 * n_threads)
+    edges = [i * n_items // n_ranges for i in range(n_ranges + 1)]
+    # A forked child has no threads of its parent: the process is part of the key.
+    return list(_pool(n_threads, os.getpid()).map(function, edges[:-1], edges[1:]))

@@ -1,0 +1,40 @@
+// What one call of the compiled loops is asked to do. Mirrors btests.fast._Task field by field.
+#pragma once
+#include <cstdint>
+
+namespace btests {
+
+struct Task {
+    const void* x;            // rows of the first sample, row-major (n_x, d)
+    const void* y;            // rows of the second sample, (n_y, d)
+    const std::int64_t* order_x;  // the order in which rows are dealt, or null for their own
+    const std::int64_t* order_y;
+    const double* origin;     // subtracted from every row: (d,)
+    const std::int64_t* fold_edges;  // first block of each fold, and the end: (n_folds + 1,)
+    double* values;           // out: one value per block of folds first_fold .. last_fold - 1
+    double* cores;            // out: (last_fold - first_fold, n_groups, n_groups), zero on entry
+    std::int64_t n_x, n_y, d;
+    std::int64_t n_blocks, n_groups;
+    std::int64_t first_fold, last_fold;
+    double scale;             // coordinates are multiplied by this
+    std::int32_t shape;       // which function of the distance
+    std::int32_t power;       // its integer parameter
+    std::int32_t rows_are_float32;
+    std::int32_t paired;
+    std::int32_t lanes_are_blocks;  // which of the two layouts
+};
+
+enum Shape : std::int32_t { GAUSSIAN = 0, LAPLACIAN = 1, MATERN = 2, RATIONAL = 3, DISTANCE = 4 };
+
+// The loops of one instruction set.
+struct Loops {
+    const char* name;
+    int (*summarize_f64)(const Task&);
+    int (*summarize_f32)(const Task&);
+    void (*flip)(const double* cores, const std::uint64_t* words, double* out, std::int64_t n_folds,
+                 std::int64_t n_groups, std::int64_t n_words, std::int64_t first_word, std::int64_t last_word);
+    double (*sum_exponentials)(std::int64_t n_evaluations, std::int32_t is_float32);
+    double (*sum_products)(std::int64_t n_multiply_adds, std::int32_t is_float32);
+};
+
+}  // namespace btests

@@ -1,0 +1,61 @@
+// Vectors of the compiler's own kind (no intrinsics), BTESTS_BYTES wide. Included once per instruction set.
+#pragma once
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+namespace btests {
+namespace BTESTS_ISA {
+
+template <class T> struct Types;
+template <> struct Types<double> {
+    typedef double Vector __attribute__((vector_size(BTESTS_BYTES)));
+    typedef std::int64_t Int __attribute__((vector_size(BTESTS_BYTES)));
+    static constexpr int lanes = BTESTS_BYTES / 8;
+};
+template <> struct Types<float> {
+    typedef float Vector __attribute__((vector_size(BTESTS_BYTES)));
+    typedef std::int32_t Int __attribute__((vector_size(BTESTS_BYTES)));
+    static constexpr int lanes = BTESTS_BYTES / 4;
+};
+
+template <class T> using Vec = typename Types<T>::Vector;
+template <class T> using Ints = typename Types<T>::Int;
+using Doubles = Vec<double>;
+constexpr int double_lanes = Types<double>::lanes;
+
+template <class T> inline Vec<T> load(const T* p) { Vec<T> v; std::memcpy(&v, p, sizeof v); return v; }
+template <class T> inline void store(T* p, Vec<T> v) { std::memcpy(p, &v, sizeof v); }
+template <class T> inline Vec<T> spread(T a) { return Vec<T>{} + a; }
+
+template <class T> inline Vec<T> root(Vec<T> v) {
+    Vec<T> r;
+    for (int i = 0; i < Types<T>::lanes; ++i) r[i] = __builtin_sqrt(v[i]);
+    return r;
+}
+template <> inline Vec<float> root<float>(Vec<float> v) {
+    Vec<float> r;
+    for (int i = 0; i < Types<float>::lanes; ++i) r[i] = __builtin_sqrtf(v[i]);
+    return r;
+}
+
+template <class T> inline Vec<T> magnitude(Vec<T> v) {
+    constexpr auto bits = sizeof(T) == 8 ? std::numeric_limits<std::int64_t>::max()
+                                         : (std::int64_t)std::numeric_limits<std::int32_t>::max();
+    return (Vec<T>)((Ints<T>)v & (Ints<T>{} + (decltype(Ints<T>{}[0] + 0))bits));
+}
+
+// Sums are always in float64: a vector of T is added to sizeof(double) / sizeof(T) vectors of doubles.
+template <class T> constexpr int parts = Types<T>::lanes / double_lanes;
+inline void add_to(Doubles* sum, Vec<double> v) { sum[0] += v; }
+inline void add_to(Doubles* sum, Vec<float> v) {
+    typedef float Half __attribute__((vector_size(BTESTS_BYTES / 2)));
+    Half low, high;
+    std::memcpy(&low, &v, sizeof low);
+    std::memcpy(&high, reinterpret_cast<const char*>(&v) + sizeof low, sizeof high);
+    sum[0] += __builtin_convertvector(low, Doubles);
+    sum[1] += __builtin_convertvector(high, Doubles);
+}
+
+}  // namespace BTESTS_ISA
+}  // namespace btests

@@ -1,0 +1,29 @@
+"""Kernels: one small frozen object each, all of them callables from two stacks of points to Gram matrices."""
+
+from btests.kernels.combination import Combination
+from btests.kernels.distance import Distance
+from btests.kernels.gaussian import Gaussian
+from btests.kernels.laplacian import Laplacian
+from btests.kernels.matern import Matern
+from btests.kernels.median import median_bandwidth
+from btests.kernels.pairwise import Pairwise
+from btests.kernels.polynomial import Linear, Polynomial
+from btests.kernels.protocol import HasTerms, Kernel, Radial
+from btests.kernels.rational import InverseMultiquadric, RationalQuadratic
+
+__all__ = [
+    "Combination",
+    "Distance",
+    "Gaussian",
+    "HasTerms",
+    "InverseMultiquadric",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "Matern",
+    "Pairwise",
+    "Polynomial",
+    "Radial",
+    "RationalQuadratic",
+    "median_bandwidth",
+]

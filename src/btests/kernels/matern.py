@@ -1,0 +1,48 @@
+"""Matern kernels."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from btests.blocks import Array
+from btests.kernels.combination import add, scale
+from btests.kernels.distances import distances
+from btests.kernels.parameters import require_positive
+from btests.kernels.protocol import Radial
+
+
+@dataclass(frozen=True, slots=True)
+class Matern:
+    r"""Matern kernel of smoothness ``nu`` = 0.5, 1.5 or 2.5, of the Euclidean distance r.
+
+    With s = sqrt(2 nu) r / bandwidth: ``exp(-s)``, ``(1 + s) exp(-s)`` and ``(1 + s + s^2 / 3) exp(-s)``.
+    """
+
+    bandwidth: float
+    nu: float = 1.5
+
+    def __post_init__(self) -> None:
+        require_positive("bandwidth", self.bandwidth)
+        if self.nu not in (0.5, 1.5, 2.5):
+            raise ValueError(f"nu must be 0.5, 1.5 or 2.5, got {self.nu}")
+
+    def __call__(self, x: Array, y: Array) -> Array:
+        """Return Gram matrices: two stacks (..., b, d) and (..., c, d) to (..., b, c)."""
+        unit = math.sqrt(2.0 * self.nu) / self.bandwidth
+        s = distances(np.multiply(x, unit), np.multiply(y, unit))
+        if self.nu == 0.5:
+            return np.exp(-s)
+        # Far beyond the reach of exp(-s) the polynomial may overflow: 0 * inf.
+        s = np.minimum(s, 1e3)
+        return (1.0 + s) * np.exp(-s) if self.nu == 1.5 else (1.0 + s + s * s / 3.0) * np.exp(-s)
+
+    def terms(self) -> tuple[Radial, ...]:
+        """Return the polynomial of s = q log(2) times 2^-q, q the distance of the scaled points."""
+        unit = math.sqrt(2.0 * self.nu) / (self.bandwidth * math.log(2.0))
+        return (Radial("matern", unit, power=int(self.nu - 0.5)),)
+
+    __add__ = add
+    __mul__ = __rmul__ = scale

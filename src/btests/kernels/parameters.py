@@ -1,0 +1,14 @@
+"""Checks of kernel parameters, shared by every ``__post_init__``."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+
+
+def require_positive(name: str, value: object) -> None:
+    """Raise unless ``value`` is a positive finite number."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number, got {type(value).__name__}")
+    if not (math.isfinite(value) and value > 0):
+        raise ValueError(f"{name} must be positive and finite, got {value}")

@@ -1,0 +1,18 @@
+"""The warning that several nulls share."""
+
+from __future__ import annotations
+
+import warnings
+
+from btests.warnings import FewBlocksWarning
+
+
+def warn_if_few_blocks(null: str, n_blocks: int, wanted: int) -> None:
+    """Warn that the level of ``null`` is not what it says with so few blocks."""
+    if n_blocks < wanted:
+        warnings.warn(
+            f"{null} is an approximation for many blocks, and there are only {n_blocks} (of {wanted} wanted): "
+            "its p-value may be off; null=SignFlip() holds its level with any number",
+            FewBlocksWarning,
+            stacklevel=4,
+        )

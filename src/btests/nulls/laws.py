@@ -1,0 +1,139 @@
+"""Null distributions as values: each gives the p-value and the threshold, so that the two cannot disagree."""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Protocol
+
+import numpy as np
+
+from btests.blocks import Array
+
+#: No p-value of a continuous law is below this: the smallest normal float, for want of a smaller one.
+SMALLEST = sys.float_info.min
+
+
+class Law(Protocol):
+    """The law of the statistic under the null hypothesis."""
+
+    def pvalue(self, statistic: float) -> float:
+        """Return the probability of a statistic at least as large; in (0, 1]."""
+        ...
+
+    def threshold(self, alpha: float) -> float:
+        """Return the value that the statistic must exceed for a p-value of at most ``alpha``."""
+        ...
+
+
+def clip(p: float) -> float:
+    """Return ``p`` moved into (0, 1]."""
+    return min(1.0, max(SMALLEST, p))
+
+
+@dataclass(frozen=True, slots=True)
+class NormalLaw:
+    """Normal with mean zero."""
+
+    sd: float
+
+    def pvalue(self, statistic: float) -> float:
+        """Return the upper tail."""
+        if self.sd == 0.0:
+            return clip(float(statistic <= 0.0))
+        return clip(0.5 * math.erfc(statistic / self.sd / math.sqrt(2.0)))
+
+    def threshold(self, alpha: float) -> float:
+        """Return the upper quantile."""
+        return self.sd * -NormalDist().inv_cdf(alpha)
+
+
+@dataclass(frozen=True, slots=True)
+class StudentLaw:
+    """Student's t with mean zero."""
+
+    sd: float
+    degrees: int
+
+    def pvalue(self, statistic: float) -> float:
+        """Return the upper tail."""
+        from scipy.special import stdtr
+
+        if self.sd == 0.0:
+            return clip(float(statistic <= 0.0))
+        return clip(float(stdtr(self.degrees, -statistic / self.sd)))
+
+    def threshold(self, alpha: float) -> float:
+        """Return the upper quantile."""
+        from scipy.special import stdtrit
+
+        return self.sd * -float(stdtrit(self.degrees, alpha))
+
+
+@dataclass(frozen=True, slots=True)
+class PearsonLaw:
+    """Pearson III with mean zero: a shifted gamma law, given by its standard deviation and skewness."""
+
+    sd: float
+    skewness: float
+
+    # A gamma law of more than this shape is normal to all digits that its own functions have.
+    _NORMAL_BELOW = 1e-6
+
+    def pvalue(self, statistic: float) -> float:
+        """Return the upper tail."""
+        from scipy.special import gammainc, gammaincc
+
+        if self.sd == 0.0 or abs(self.skewness) < self._NORMAL_BELOW:
+            return NormalLaw(self.sd).pvalue(statistic)
+        shape = 4.0 / self.skewness**2
+        point = shape + statistic / self.sd * math.copysign(math.sqrt(shape), self.skewness)
+        if point <= 0.0:  # beyond the end of the support
+            return clip(float(self.skewness > 0.0))
+        return clip(float(gammaincc(shape, point) if self.skewness > 0.0 else gammainc(shape, point)))
+
+    def threshold(self, alpha: float) -> float:
+        """Return the upper quantile."""
+        from scipy.special import gammainccinv, gammaincinv
+
+        if self.sd == 0.0 or abs(self.skewness) < self._NORMAL_BELOW:
+            return NormalLaw(self.sd).threshold(alpha)
+        shape = 4.0 / self.skewness**2
+        point = gammainccinv(shape, alpha) if self.skewness > 0.0 else gammaincinv(shape, alpha)
+        return self.sd * float(point - shape) / math.copysign(math.sqrt(shape), self.skewness)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnLaw:
+    """The law of draws that are exchangeable with the statistic, the statistic itself among them.
+
+    Attributes
+    ----------
+    draws
+        Increasing.
+    tolerance
+        Draws within this of the statistic are ties: what arithmetic cannot tell apart counts against rejection.
+    exhaustive
+        Whether the draws are every outcome, the observed one included, and not a random choice of them.
+    """
+
+    draws: Array
+    tolerance: float = 0.0
+    exhaustive: bool = False
+
+    def pvalue(self, statistic: float) -> float:
+        """Return (1 + number of draws >= statistic) / (1 + number of draws), or the exact share if exhaustive."""
+        n_above = self.draws.size - int(np.searchsorted(self.draws, statistic - self.tolerance, side="left"))
+        extra = 0 if self.exhaustive else 1
+        return max(n_above + extra, 1) / (self.draws.size + extra)
+
+    def threshold(self, alpha: float) -> float:
+        """Return the draw that the statistic must exceed, infinity where there are too few draws for ``alpha``."""
+        extra = 0 if self.exhaustive else 1
+        # Reject when n_above + extra <= alpha (R + extra); 1e-9 undoes the rounding of alpha times an integer.
+        n_allowed = math.floor(alpha * (self.draws.size + extra) + 1e-9) - extra
+        if n_allowed + extra < 1:
+            return math.inf
+        return float(self.draws[self.draws.size - 1 - n_allowed]) + self.tolerance

@@ -1,0 +1,34 @@
+"""The paper's null: normal, with the sample variance of the block values."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from btests.nulls.few import warn_if_few_blocks
+from btests.nulls.laws import NormalLaw
+from btests.summary import Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Normal:
+    r"""Normal law with variance ``s^2 / n_blocks``, s^2 the sample variance of the blocks (Zaremba et al. 2013).
+
+    Right for many blocks and few rows in each. With few blocks it is not: mean and variance of the skewed block values
+    are correlated, which makes the level too low for moderate and too high for very few blocks. It needs two blocks.
+    """
+
+    def statistic(self, summary: Summary) -> float:
+        """Return the average of the block values."""
+        return summary.mean()
+
+    def learn(self, summary: Summary, seed: int) -> NormalLaw:
+        """Return the law of the statistic under the null hypothesis; the seed plays no part."""
+        n_blocks = summary.blocks.n_blocks
+        if n_blocks < 2:
+            raise ValueError(
+                f"Normal() learns the variance from the blocks and needs at least 2 of them, got {n_blocks}; "
+                "take a smaller block_size or null=SignFlip()"
+            )
+        warn_if_few_blocks("Normal()", n_blocks, 30)
+        return NormalLaw(math.sqrt(summary.variance() / n_blocks))

@@ -1,0 +1,182 @@
+"""What a test returns."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from btests.blocks import Array
+from btests.diagnostics import Normality, Spread, estimate_spread, ks_normality, skewness
+from btests.kernels.protocol import Kernel
+from btests.nulls.laws import Law, StudentLaw
+from btests.nulls.protocol import Null
+from btests.summary import Summary
+from btests.validation import check_alpha
+
+
+class Interval(NamedTuple):
+    """A confidence interval."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class TestResult:
+    """The outcome of a two-sample test; unpacks as ``statistic, pvalue``.
+
+    Attributes
+    ----------
+    statistic
+        The average of the block MMD^2, unbiased. It may be negative: then the samples are, if anything, closer than
+        two samples of one distribution usually are. (With ``CrossBlocks``, from the pairs between halves alone.)
+    pvalue
+        Probability of a statistic at least as large if both samples had the same distribution. Never 0.
+    n_blocks, block_size
+        Number of blocks, and rows of the smaller sample in the smallest of them; blocks may hold one row more.
+    n_x, n_y
+        Rows of the samples; all of them were used.
+    null, kernel, seed
+        What was used; the seed also where none was given.
+    engine
+        What computed the kernel: ``compiled (...)`` or ``numpy``.
+    seconds
+        Wall time of the whole call.
+    summary, law
+        What the blocks left behind, and the law of the statistic under the null hypothesis.
+    """
+
+    __test__ = False  # not a test case, whatever pytest thinks of the name
+
+    statistic: float
+    pvalue: float
+    n_blocks: int
+    block_size: int
+    n_x: int
+    n_y: int
+    null: Null
+    kernel: Kernel
+    seed: int
+    engine: str
+    seconds: float
+    summary: Summary = field(repr=False)
+    law: Law = field(repr=False)
+
+    @classmethod
+    def conclude(
+        cls, summary: Summary, null: Null, kernel: Kernel, seed: int, *, engine: str = "", seconds: float = 0.0
+    ) -> TestResult:
+        """Return the result of a complete summary."""
+        if not summary.is_complete:
+            raise ValueError(f"{summary.folds.size} of {summary.blocks.n_folds} folds are there; add the others first")
+        if not (np.isfinite(summary.values).all() and np.isfinite(summary.cores).all()):
+            raise ValueError("the kernel overflowed on these data; scale them down or take a bounded kernel")
+        law = null.learn(summary, seed)
+        statistic = null.statistic(summary)
+        b = summary.blocks
+        pvalue = law.pvalue(statistic)
+        return cls(
+            statistic, pvalue, b.n_blocks, b.block_size, b.n_x, b.n_y, null, kernel, seed, engine, seconds, summary, law
+        )
+
+    def __iter__(self) -> Iterator[float]:
+        """Yield statistic and p-value, as scipy's results do."""
+        yield self.statistic
+        yield self.pvalue
+
+    def rejects(self, alpha: float = 0.05) -> bool:
+        """Return whether the test at level ``alpha`` finds a difference."""
+        return self.pvalue <= check_alpha(alpha)
+
+    def threshold(self, alpha: float = 0.05) -> float:
+        """Return the value that the statistic must exceed to be significant at level ``alpha``."""
+        return self.law.threshold(check_alpha(alpha))
+
+    @property
+    def block_values(self) -> Array:
+        """The unbiased MMD^2 of each block: (n_blocks,)."""
+        return self.summary.values
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the estimate of MMD^2, whether or not the distributions differ (section 2.1)."""
+        return self._spread().standard_error
+
+    def confidence_interval(self, level: float = 0.95) -> Interval:
+        """Return an interval for MMD^2, from the law under the alternative (section 2.1 of the paper).
+
+        It is two-sided and centred at the average of the block values. MMD^2 itself is never negative; the interval
+        may begin below zero.
+        """
+        level = check_alpha(level)
+        spread = self._spread()
+        half = StudentLaw(spread.standard_error, spread.degrees).threshold((1.0 - level) / 2.0)
+        return Interval(self.summary.mean() - half, self.summary.mean() + half)
+
+    def pvalue_above(self, tau: float) -> float:
+        """Return the p-value of "MMD^2 is at most ``tau``": small where the difference is more than tolerated.
+
+        Unlike ``pvalue`` it does not assume that the distributions are the same, so at tau = 0 it is another, more
+        cautious p-value.
+        """
+        if isinstance(tau, bool) or not math.isfinite(tau) or tau < 0:
+            raise ValueError(f"tau must be a finite number of at least 0, got {tau!r}")
+        spread = self._spread()
+        return StudentLaw(spread.standard_error, spread.degrees).pvalue(self.summary.mean() - tau)
+
+    def skewness(self) -> float:
+        """Return the sample skewness of the block values, NaN for fewer than 3 blocks."""
+        return skewness(self.block_values)
+
+    def normality(self) -> Normality:
+        """Return a Kolmogorov-Smirnov test of the block values against a normal law (as in the paper's Figure 1)."""
+        return ks_normality(self.block_values)
+
+    def _spread(self) -> Spread:
+        return estimate_spread(self.summary)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers and names of this result as plain Python values."""
+        return {
+            "statistic": self.statistic,
+            "pvalue": self.pvalue,
+            "n_blocks": self.n_blocks,
+            "block_size": self.block_size,
+            "n_x": self.n_x,
+            "n_y": self.n_y,
+            "null": repr(self.null),
+            "kernel": repr(self.kernel),
+            "seed": self.seed,
+            "engine": self.engine,
+            "seconds": self.seconds,
+        }
+
+    def to_json(self) -> str:
+        """Return ``to_dict()`` as one line of JSON."""
+        return json.dumps(self.to_dict())
+
+    def __str__(self) -> str:
+        verdict = "different (p <= 0.05)" if self.rejects(0.05) else "no difference found at level 0.05"
+        size = f"{self.block_size}" if min(self.n_x, self.n_y) % self.n_blocks == 0 else f"{self.block_size} or more"
+        lines = [
+            f"B-test: {verdict}",
+            f"  p-value   {self.pvalue:.4g}",
+            f"  MMD^2     {self.statistic:.4g}{self._interval_text()}",
+            f"  rows      {self.n_x} and {self.n_y}, in {self.n_blocks} block{'s' * (self.n_blocks > 1)} of {size}",
+            f"  kernel    {self.kernel!r}",
+            f"  null      {self.null!r}, seed {self.seed}",
+            f"  computed  {self.engine}, {self.seconds:.3g} s",
+        ]
+        return "\n".join(lines)
+
+    def _interval_text(self) -> str:
+        try:
+            low, high = self.confidence_interval(0.95)
+        except ValueError:
+            return ""
+        return f"  (95 % interval {low:.4g} to {high:.4g})"

@@ -1,0 +1,75 @@
+"""Checks of a kernel against the data that it is about to see."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from btests.kernels.protocol import HasTerms, Kernel
+from btests.statistics.sample import Sample
+from btests.warnings import PrecisionWarning
+
+# The probe: small enough to cost nothing with a slow kernel, with different numbers of rows to tell a transpose.
+_ROWS, _OTHER_ROWS = 4, 3
+
+# float32 loses half a standard deviation of a block at 100 times the median distance, and little below 10 times.
+_WIDEST_IN_FLOAT32 = 10.0
+
+
+def check_kernel(kernel: Kernel, x: Sample, y: Sample) -> None:
+    """Raise unless the kernel gives finite, symmetric matrices of the right shape on a few rows."""
+    ours = type(kernel).__module__.startswith("btests.kernels")
+    if ours and isinstance(kernel, HasTerms) and x.is_numeric:
+        return
+    a = x.head(min(_ROWS, len(x)))
+    b = y.head(min(_OTHER_ROWS, len(y)))
+    p: Any = a if x.is_numeric else a.tolist()
+    q: Any = b if x.is_numeric else b.tolist()
+    across = _matrix(kernel, p, q)
+    back, within = _matrix(kernel, q, p), _matrix(kernel, p, list(p) if not x.is_numeric else p.copy())
+    for one, other in ((across, back.T), (within, within.T)):
+        scale = float(np.abs(one).max()) or 1.0
+        if not np.allclose(one, other, rtol=1e-6, atol=1e-9 * scale):
+            raise ValueError("the kernel is not symmetric: kernel(a, b) and kernel(b, a).T differ on the first rows")
+
+
+def _matrix(kernel: Kernel, p: Any, q: Any) -> np.ndarray[Any, Any]:
+    wanted = (len(p), len(q))
+    try:
+        out = np.asarray(kernel(p, q))
+    except Exception as error:
+        raise ValueError(
+            f"the kernel failed on the first rows ({type(error).__name__}: {error}); it must take {_kind(p)} and return "
+            "the matrix of their kernel values, or be wrapped as btests.Pairwise(function) if it takes two single rows"
+        ) from error
+    if out.shape != wanted:
+        raise ValueError(
+            f"the kernel must return a matrix of shape {wanted} for samples of {wanted[0]} and {wanted[1]} rows, got "
+            f"shape {out.shape}; a function of two single rows is wrapped as btests.Pairwise(function)"
+        )
+    if out.dtype.kind not in "biuf" or not np.isfinite(out).all():
+        raise ValueError("the kernel must return finite real numbers; on the first rows it does not")
+    return out
+
+
+def _kind(p: Any) -> str:
+    return "two lists of objects" if isinstance(p, list) else f"two arrays (b, {p.shape[1]}) and (c, {p.shape[1]})"
+
+
+def check_precision(kernel: Kernel, x: Sample, y: Sample, dtype: str) -> None:
+    """Warn where float32 cannot tell the values of a very wide kernel apart."""
+    if dtype != "float32" or not x.is_numeric or not isinstance(kernel, HasTerms):
+        return
+    terms = kernel.terms() or ()
+    n = min(100, len(x), len(y))
+    a, b = x.head(n).astype(np.float64), y.head(n).astype(np.float64)
+    typical = float(np.sqrt(np.median(np.sum((a - b[::-1]) ** 2, axis=1))))
+    if any(term.shape != "distance" and term.scale * typical < 1.0 / _WIDEST_IN_FLOAT32 for term in terms):
+        warnings.warn(
+            f"a kernel more than {_WIDEST_IN_FLOAT32:g} times as wide as the data is too flat for float32; "
+            "take dtype='float64'",
+            PrecisionWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,39 @@
+"""One sample and the order in which its rows are dealt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from btests.blocks import Index
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Rows (n, d) of numbers, or (n,) of objects, and the order they are dealt in (None: as they stand)."""
+
+    rows: npt.NDArray[Any]
+    order: Index | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the rows are points, not objects."""
+        return self.rows.dtype != object
+
+    def deal(self, start: int, n_blocks: int, b: int) -> npt.NDArray[Any]:
+        """Return ``n_blocks`` consecutive blocks of ``b`` rows from position ``start``: (n_blocks, b, ...)."""
+        stop = start + n_blocks * b
+        rows = self.rows[start:stop] if self.order is None else self.rows[self.order[start:stop]]
+        return rows.reshape(n_blocks, b, *self.rows.shape[1:])
+
+    def head(self, n_rows: int) -> npt.NDArray[Any]:
+        """Return ``n_rows`` rows, the first in the order, or spread evenly where the order is the user's own."""
+        if self.order is not None:
+            return self.rows[self.order[:n_rows]]
+        return self.rows[np.arange(n_rows) * len(self) // n_rows]

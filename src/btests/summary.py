@@ -1,0 +1,75 @@
+"""What a chunk of blocks leaves behind: a small value that adds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from btests.blocks import Array, Blocks, Index
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Block values and folded cores of some folds; ``a + b`` joins the summaries of different folds.
+
+    Adding only puts things side by side, in the order of their numbers, and never sums floats. So the result does not
+    depend, to the last bit, on how the folds were chunked, ordered or spread over workers.
+
+    Attributes
+    ----------
+    blocks
+        How all rows are dealt, the blocks that are still missing included.
+    folds
+        Numbers of the folds in this summary, increasing: (f,).
+    values
+        The unbiased MMD^2 of each block in those folds, in the order of the blocks: (m,).
+    cores
+        For each fold the sum over its blocks of w_u w_v <D_u, D_v> between groups u and v, zero for u = v: (f, g, g).
+        Swapping x and y in group u flips the sign of row and column u, which is all that a sign flip needs.
+    """
+
+    blocks: Blocks
+    folds: Index
+    values: Array
+    cores: Array
+
+    def __add__(self, other: Summary) -> Summary:
+        """Return the summary of both sets of folds."""
+        if not isinstance(other, Summary):
+            return NotImplemented
+        return Summary.join([self, other])
+
+    @classmethod
+    def join(cls, parts: Iterable[Summary]) -> Summary:
+        """Return the summary of all folds of ``parts``, which may come in any order."""
+        parts = list(parts)
+        blocks = parts[0].blocks
+        if any(part.blocks != blocks for part in parts):
+            raise ValueError("summaries of different blocks do not add")
+        folds = np.concatenate([part.folds for part in parts])
+        if np.unique(folds).size != folds.size:
+            raise ValueError("summaries that share a fold do not add: it would count twice")
+        order = np.argsort(folds)
+        pieces = [piece for part in parts for piece in part._pieces()]
+        values = np.concatenate([pieces[i] for i in order]) if order.size else parts[0].values
+        return cls(blocks, folds[order], values, np.concatenate([part.cores for part in parts])[order])
+
+    def _pieces(self) -> list[Array]:
+        edges = self.blocks.fold_edges()
+        sizes = (edges[1:] - edges[:-1])[self.folds]
+        return np.split(self.values, np.cumsum(sizes)[:-1]) if sizes.size else []
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every fold is here."""
+        return self.folds.size == self.blocks.n_folds
+
+    def mean(self) -> float:
+        """Return the average of the block values (Zaremba et al. 2013, eq. 4)."""
+        return float(self.values.mean())
+
+    def variance(self) -> float:
+        """Return the sample variance of the block values, of one block against the others."""
+        return float(self.values.var(ddof=1)) if self.values.size > 1 else float("nan")

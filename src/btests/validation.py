@@ -1,0 +1,169 @@
+"""Checks of the user's data, once, at the door. Below it the code trusts them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Rows = npt.NDArray[Any]
+
+# Look for NaN in slices of this many numbers: the mask of all data at once would cost an eighth of them in memory.
+_SLICE = 2**20
+
+
+def check_samples(x: object, y: object, *, objects_allowed: bool) -> tuple[Rows, Rows]:
+    """Return both samples as (n, d) floats, or as (n,) objects where a kernel for them was given."""
+    for name, value in (("x", x), ("y", y)):
+        _refuse_other_things(name, value)
+    names_x, names_y = _column_names(x), _column_names(y)
+    if names_x is not None and names_y is not None:
+        rows_x = _frame_rows("x", x, names_x, names_x)
+        rows_y = _frame_rows("y", y, names_y, _matched(names_x, names_y))
+    else:
+        rows_x = _rows("x", x, names_x, objects_allowed)
+        rows_y = _rows("y", y, names_y, objects_allowed)
+    if (rows_x.dtype == object) != (rows_y.dtype == object):
+        raise TypeError("one sample holds numbers and the other does not; both must be of one kind")
+    for name, rows in (("x", rows_x), ("y", rows_y)):
+        if len(rows) < 2:
+            raise ValueError(f"{name} has {_count(len(rows), 'row')}; a test needs at least 2 rows in each sample")
+    if rows_x.dtype != object:
+        _check_numbers(rows_x, rows_y)
+        if rows_x.dtype != rows_y.dtype:  # one float32, one float64
+            rows_x, rows_y = rows_x.astype(np.float64), rows_y.astype(np.float64)
+    return rows_x, rows_y
+
+
+def check_block_size(block_size: object, gamma: object, n: int) -> int:
+    """Return the block size that was asked for, or the default ``[n^gamma]``, within 2 .. n."""
+    if block_size is None:
+        if isinstance(gamma, bool) or not isinstance(gamma, (int, float)) or not 0.0 < gamma < 1.0:
+            raise ValueError(f"gamma must be between 0 and 1, both excluded, got {gamma!r}")
+        return min(n, max(2, round(n**gamma)))
+    if isinstance(block_size, bool) or not isinstance(block_size, (int, np.integer)):
+        raise TypeError(f"block_size must be a whole number or None, got {block_size!r}")
+    if not 2 <= block_size <= n:
+        raise ValueError(f"block_size must be between 2 and {n} for {n} observations, got {block_size}")
+    return int(block_size)
+
+
+def check_seed(seed: object) -> int:
+    """Return the seed, or a fresh one for None: the result names it, so that every run can be repeated."""
+    if seed is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(11))
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ValueError(f"seed must be a whole number of at least 0 or None, got {seed!r}")
+    return int(seed)
+
+
+def check_alpha(alpha: object) -> float:
+    """Return a level or a confidence between 0 and 1."""
+    if isinstance(alpha, bool) or not isinstance(alpha, (int, float, np.number)) or not 0.0 < float(alpha) < 1.0:
+        raise ValueError(f"a level must be between 0 and 1, both excluded, got {alpha!r}")
+    return float(alpha)
+
+
+def _refuse_other_things(name: str, value: object) -> None:
+    if value is None or isinstance(value, (bool, int, float, complex)):
+        raise TypeError(f"{name} must hold at least 2 rows, got {value!r}")
+    if isinstance(value, (str, bytes, os.PathLike)):
+        raise TypeError(f"{name} must be the data themselves, not {value!r}; read the file first, e.g. with numpy.load")
+    if isinstance(value, (dict, set)):
+        raise TypeError(f"{name} must be an array, a data frame or a sequence, got a {type(value).__name__}")
+    if hasattr(value, "toarray") and hasattr(value, "nnz"):
+        raise TypeError(f"{name} is a sparse matrix; pass {name}.toarray()")
+    if np.ma.isMaskedArray(value) and np.ma.is_masked(value):
+        raise ValueError(f"{name} has masked cells; drop or fill those rows first")
+
+
+def _column_names(value: object) -> list[str] | None:
+    """Return the column names of a data frame (pandas, polars, pyarrow, ...), None for anything else."""
+    if not hasattr(value, "__getitem__") or not hasattr(value, "columns"):
+        return None
+    names = getattr(value, "column_names", None) or getattr(value, "columns", None)
+    return None if names is None else list(names)
+
+
+def _matched(names_x: list[str], names_y: list[str]) -> list[str]:
+    for name, names in (("x", names_x), ("y", names_y)):
+        doubles = sorted({str(c) for c in names if names.count(c) > 1})
+        if doubles:
+            raise ValueError(f"{name} has more than one column called {', '.join(doubles)}; rename or drop them")
+    only_x = [str(c) for c in names_x if c not in names_y]
+    only_y = [str(c) for c in names_y if c not in names_x]
+    if only_x or only_y:
+        parts = [f"only in {n}: {', '.join(c)}" for n, c in (("x", only_x), ("y", only_y)) if c]
+        raise ValueError(f"the two samples must have the same columns; {'; '.join(parts)}")
+    return names_x
+
+
+def _frame_rows(name: str, frame: Any, present: list[str], wanted: list[str]) -> Rows:
+    if len(set(present)) != len(present):
+        _matched(present, present)
+    columns = []
+    for column in wanted:
+        cells = np.asarray(frame[column])
+        if cells.dtype.kind not in "biuf":
+            raise TypeError(f"column {column!r} of {name} holds {cells.dtype}, not numbers; encode or drop it")
+        columns.append(cells.astype(np.float64))
+    if not columns:
+        raise ValueError(f"{name} has no columns")
+    return np.column_stack(columns)
+
+
+def _rows(name: str, value: Any, names: list[str] | None, objects_allowed: bool) -> Rows:
+    if names is not None:
+        return _frame_rows(name, value, names, names)
+    try:
+        array = np.asarray(value)
+    except ValueError:  # ragged: sequences of different lengths
+        array = np.empty(0, dtype=object)
+    if array.dtype.kind in "biuf":
+        if array.ndim not in (1, 2):
+            raise ValueError(f"{name} must have rows and columns, (n, d) or (n,), got shape {array.shape}")
+        if array.ndim == 2 and array.shape[1] == 0:
+            raise ValueError(f"{name} has no columns")
+        rows = array.reshape(len(array), -1) if len(array) else array.reshape(0, 1)
+        return np.ascontiguousarray(rows, dtype=np.float32 if rows.dtype == np.float32 else np.float64)
+    if array.size == 0 and isinstance(value, Sequence) and len(value) == 0:
+        return np.empty((0, 1))
+    if not objects_allowed:
+        raise TypeError(
+            f"{name} does not hold numbers ({array.dtype if array.size else 'rows of different lengths'}); "
+            "encode it as numbers, or give a kernel for such objects, e.g. kernel=btests.Pairwise(function)"
+        )
+    return _objects(name, value)
+
+
+def _objects(name: str, value: Any) -> Rows:
+    try:
+        items = list(value)
+    except TypeError:
+        raise TypeError(f"{name} must be a sequence of objects, got {type(value).__name__}") from None
+    rows = np.empty(len(items), dtype=object)
+    for i, item in enumerate(items):
+        rows[i] = item
+    return rows
+
+
+def _check_numbers(x: Rows, y: Rows) -> None:
+    if x.shape[1] != y.shape[1]:
+        raise ValueError(f"x has {_count(x.shape[1], 'column')} and y has {y.shape[1]}; they must have the same")
+    for name, rows in (("x", x), ("y", y)):
+        step = max(1, _SLICE // rows.shape[1])
+        for start in range(0, len(rows), step):
+            finite = np.isfinite(rows[start : start + step])
+            if not finite.all():
+                row, column = np.argwhere(~finite)[0]
+                raise ValueError(
+                    f"{name} has a {'NaN' if np.isnan(rows[start + row, column]) else 'infinite'} cell in row "
+                    f"{start + row}, column {column}; drop or fill such rows first"
+                )
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
