@@ -1,0 +1,80 @@
+"""The shell: ``btests`` and its commands.
+
+Commands import what they need when they run, so that ``btests --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import click
+
+from btests import __version__
+from btests.cli.demo import demo
+
+_EXAMPLES = """\b
+Examples:
+  btests demo
+  btests demo --rows 5000 --seed 7 --out blobs.svg
+  btests demo --json --force
+  btests help demo
+  btests --version
+"""
+
+
+@click.group(
+    invoke_without_command=True,
+    epilog=_EXAMPLES,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(__version__, message="%(prog)s %(version)s")
+@click.pass_context
+def commands(context: click.Context) -> None:
+    """Tell whether two data sets come from the same distribution, and how sure that is."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+@commands.command("help")
+@click.argument("command", required=False)
+@click.pass_context
+def show_help(context: click.Context, command: str | None) -> None:
+    """Show what a command does, or what commands there are."""
+    above = context.parent
+    assert above is not None, "a subcommand has a parent"
+    if command is None:
+        click.echo(above.get_help())
+        return
+    found = commands.get_command(above, command)
+    if found is None:
+        names = ", ".join(commands.list_commands(above))
+        raise click.UsageError(f"There is no command {command!r}; there are {names}.")
+    with click.Context(found, info_name=command, parent=above) as inner:
+        click.echo(found.get_help(inner))
+
+
+commands.add_command(demo)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit: 0 where it worked, 2 with one sentence on standard error where it did not."""
+    try:
+        status = commands.main(arguments, prog_name="btests", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        click.echo(f"btests: {error.format_message()}", err=True)
+        sys.exit(2)
+    except BrokenPipeError:
+        # The reader went away (``btests demo | head -1``): nothing more to say, and nothing left to flush at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except OSError as error:
+        click.echo(f"btests: {error.strerror}: {error.filename!r}.", err=True)
+        sys.exit(2)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("btests: stopped.", err=True)
+        sys.exit(130)
+    sys.exit(status if isinstance(status, int) else 0)
