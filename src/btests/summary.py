@@ -44,17 +44,20 @@ class Summary:
     @classmethod
     def join(cls, parts: Iterable[Summary]) -> Summary:
         """Return the summary of all folds of ``parts``, which may come in any order."""
-        parts = list(parts)
+        parts = sorted(parts, key=lambda part: int(part.folds[0]) if part.folds.size else -1)
         blocks = parts[0].blocks
         if any(part.blocks != blocks for part in parts):
             raise ValueError("summaries of different blocks do not add")
         folds = np.concatenate([part.folds for part in parts])
-        if np.unique(folds).size != folds.size:
-            raise ValueError("summaries that share a fold do not add: it would count twice")
-        order = np.argsort(folds)
-        pieces = [piece for part in parts for piece in part._pieces()]
-        values = np.concatenate([pieces[i] for i in order]) if order.size else parts[0].values
-        return cls(blocks, folds[order], values, np.concatenate([part.cores for part in parts])[order])
+        values = np.concatenate([part.values for part in parts])
+        cores = np.concatenate([part.cores for part in parts])
+        if np.any(np.diff(folds) <= 0):  # interleaved, not one stretch of folds after another
+            order = np.argsort(folds)
+            if np.unique(folds).size != folds.size:
+                raise ValueError("summaries that share a fold do not add: it would count twice")
+            pieces = [piece for part in parts for piece in part._pieces()]
+            folds, cores, values = folds[order], cores[order], np.concatenate([pieces[i] for i in order])
+        return cls(blocks, folds, values, cores)
 
     def _pieces(self) -> list[Array]:
         edges = self.blocks.fold_edges()

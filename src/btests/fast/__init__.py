@@ -19,8 +19,10 @@ from btests.fast.pool import map_ranges
 _SHAPES = {"gaussian": 0, "laplacian": 1, "matern": 2, "rational": 3, "distance": 4}
 _LEVELS = {"generic": 0, "avx2": 1, "avx512": 2}
 
-# Lanes are blocks while the packed rows of a vector of blocks stay within a second-level cache.
-_CACHED_COORDINATES = 4096
+# Lanes are blocks while the packed rows of a vector of blocks take no more than 8 MiB (in float64, with 8 lanes)...
+_PACKED_COORDINATES = 2**16
+# ... and the data are narrow enough that distances are taken from differences, not from products.
+_NARROW = 36
 
 
 class _Task(ctypes.Structure):
@@ -42,6 +44,9 @@ class _Sample(Protocol):
 
     @property
     def order(self) -> npt.NDArray[np.int64] | None: ...
+
+    @property
+    def origin(self) -> Array: ...
 
 
 class _Term(Protocol):
@@ -91,7 +96,7 @@ def use_instruction_set(name: str | None) -> None:
 
 
 def summarize(
-    x: _Sample, y: _Sample, origin: Array, blocks: Blocks, first_fold: int, last_fold: int, term: _Term, dtype: str
+    x: _Sample, y: _Sample, blocks: Blocks, first_fold: int, last_fold: int, term: _Term, dtype: str
 ) -> tuple[Array, Array]:
     """Return values (m,) and folded cores (f, g, g) of the blocks of some folds for one radial term."""
     assert _core is not None, "callers ask is_available() first"
@@ -104,7 +109,7 @@ def summarize(
         y=y.rows.ctypes.data,
         order_x=None if x.order is None else x.order.ctypes.data,
         order_y=None if y.order is None else y.order.ctypes.data,
-        origin=origin.ctypes.data,
+        origin=x.origin.ctypes.data,
         fold_edges=edges.ctypes.data,
         values=values.ctypes.data,
         cores=cores.ctypes.data,
@@ -135,8 +140,9 @@ def lanes_are_blocks(blocks: Blocks, d: int) -> bool:
 
     Depends on all blocks and never on the chunk at hand, so that chunks cannot change a bit of the result.
     """
-    fits = blocks.block_size * d <= _CACHED_COORDINATES or blocks.block_size <= 16
-    return blocks.paired and blocks.n_blocks >= 8 and fits
+    enough = blocks.n_blocks >= (8 if blocks.block_size <= 64 else 24)
+    fits = d <= _NARROW and blocks.block_size * d <= _PACKED_COORDINATES
+    return blocks.paired and enough and (fits or blocks.block_size <= 16)
 
 
 def flip(cores: Array, words: npt.NDArray[np.uint64], n_draws: int) -> Array:

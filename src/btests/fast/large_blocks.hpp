@@ -3,6 +3,8 @@
 // over the buffer. Columns lie in stripes of `width` slots, slot = group, so that the accumulators of a sweep are sums
 // by group already.
 #pragma once
+#include <type_traits>
+
 #include "deal.hpp"
 #include "shapes.hpp"
 
@@ -15,53 +17,88 @@ template <class T, class Shape, int width> struct LargeBlocks {
     static constexpr int lanes = Types<T>::lanes;
     static constexpr int stripe = width / lanes;   // vectors in a stripe
     static constexpr int pair = 2 * lanes;         // columns that are computed together
-    static constexpr int quad = 4;                 // rows that are computed together
+    static constexpr int four = 4, many = BTESTS_BYTES == 64 ? 8 : 4;  // rows computed together, by registers
     static constexpr int depth = 128;              // coordinates per pass: a pair of columns stays in L1
     static constexpr int columns = 256;            // columns of a tile
 
     const Task& t;
-    const std::int64_t d, g, rows_per_tile;
-    Scratch<T> rows_x, rows_y, columns_x, columns_y, buffer;
+    const std::int64_t d, g;
+    const bool product;  // |x|^2 + |y|^2 - 2 x.y: one operation a coordinate, where d is large enough to matter
+    const std::int64_t quad, rows_per_tile;
+    Scratch<T> rows_x, rows_y, columns_x, columns_y, norms_x, norms_y, buffer;
     Scratch<double> xx, yy, xy;   // [group][width]
 
     static std::int64_t capacity(std::int64_t n, std::int64_t g) { return ((n + g - 1) / g * width + pair - 1) / pair * pair; }
 
     explicit LargeBlocks(const Task& task)
-        : t(task), d(task.d), g(task.n_groups), rows_per_tile(task.d > 48 ? 32 : 4),
-          rows_x((task.n_x / task.n_blocks + 1 + quad) * task.d), rows_y((task.n_y / task.n_blocks + 1 + quad) * task.d),
+        : t(task), d(task.d), g(task.n_groups),
+          product(std::is_same<typename Shape::Metric, Euclidean>::value && task.d > 36),
+          quad(product ? many : four), rows_per_tile(task.d > 48 ? 32 : quad),
+          rows_x((task.n_x / task.n_blocks + 1 + many) * task.d), rows_y((task.n_y / task.n_blocks + 1 + many) * task.d),
           columns_x(capacity(task.n_x / task.n_blocks + 1, task.n_groups) * task.d),
           columns_y(capacity(task.n_y / task.n_blocks + 1, task.n_groups) * task.d),
-          buffer(32 * columns), xx(g * width), yy(g * width), xy(g * width) {}
+          norms_x(capacity(task.n_x / task.n_blocks + 1, task.n_groups)),
+          norms_y(capacity(task.n_y / task.n_blocks + 1, task.n_groups)), buffer(32 * columns), xx(g * width), yy(g * width), xy(g * width) {}
 
     std::int64_t slot(std::int64_t r) const { return r / g * width + r % g; }
 
-    void pack(const Side& s, std::int64_t block, T* rows, T* cols) const {
+    void pack(const Side& s, std::int64_t block, T* rows, T* cols, T* norms) const {
         const std::int64_t b = s.size(block), start = s.start(block);
         for (std::int64_t r = 0; r < b; ++r) {
             prefetch_row(t, s, start + r + 16);
             T* row = rows + r * d;
             const std::int64_t at = slot(r);
             T* col = cols + at / pair * pair * d + at % pair;
-            each_coordinate<T>(t, s, start + r, [&](std::int64_t k, T v) { row[k] = v; col[k * pair] = v; });
+            double norm = 0;
+            each_coordinate<T>(t, s, start + r, [&](std::int64_t k, T v) {
+                row[k] = v;
+                col[k * pair] = v;
+                norm += double(v) * double(v);
+            });
+            norms[at] = T(norm);
         }
     }
 
-    // Add the squared (or other) distances of four rows to two vectors of columns over n coordinates.
-    static void distances(const T* rows, std::int64_t row_step, const T* cols, std::int64_t n, T* out, bool fresh) {
+    // Add the distances of four rows to two vectors of columns over n coordinates.
+    static void differences(const T* rows, std::int64_t row_step, const T* cols, std::int64_t n, T* out, bool fresh) {
         using Metric = typename Shape::Metric;
-        Vec<T> a[quad][2];
-        for (int i = 0; i < quad; ++i)
+        Vec<T> a[four][2];
+        for (int i = 0; i < four; ++i)
             for (int j = 0; j < 2; ++j) a[i][j] = fresh ? Vec<T>{} : load(out + i * columns + j * lanes);
         for (std::int64_t k = 0; k < n; ++k) {
             const Vec<T> c0 = load(cols + k * pair), c1 = load(cols + k * pair + lanes);
-            for (int i = 0; i < quad; ++i) {
+            for (int i = 0; i < four; ++i) {
                 const Vec<T> r = spread(rows[i * row_step + k]);
                 a[i][0] = Metric::template term<T>(a[i][0], r - c0);
                 a[i][1] = Metric::template term<T>(a[i][1], r - c1);
             }
         }
-        for (int i = 0; i < quad; ++i)
+        for (int i = 0; i < four; ++i)
             for (int j = 0; j < 2; ++j) store(out + i * columns + j * lanes, a[i][j]);
+    }
+
+    // The same for squared distances as products; the last pass turns x.y into |x|^2 + |y|^2 - 2 x.y, at least 0.
+    static void products(const T* rows, std::int64_t row_step, const T* cols, std::int64_t n, T* out, bool fresh,
+                         bool last, const T* row_norms, const T* column_norms) {
+        Vec<T> a[many][2];
+        for (int i = 0; i < many; ++i)
+            for (int j = 0; j < 2; ++j) a[i][j] = fresh ? Vec<T>{} : load(out + i * columns + j * lanes);
+        for (std::int64_t k = 0; k < n; ++k) {
+            const Vec<T> c0 = load(cols + k * pair), c1 = load(cols + k * pair + lanes);
+            for (int i = 0; i < many; ++i) {
+                const Vec<T> r = spread(rows[i * row_step + k]);
+                a[i][0] += r * c0;
+                a[i][1] += r * c1;
+            }
+        }
+        for (int i = 0; i < many; ++i)
+            for (int j = 0; j < 2; ++j) {
+                if (last) {
+                    const Vec<T> q = (row_norms[i] + load(column_norms + j * lanes)) - T(2) * a[i][j];
+                    a[i][j] = q > T(0) ? q : Vec<T>{};
+                }
+                store(out + i * columns + j * lanes, a[i][j]);
+            }
     }
 
     // Add the kernel over slots from .. to - 1 of one buffered row to the sums of its group.
@@ -86,8 +123,15 @@ template <class T, class Shape, int width> struct LargeBlocks {
         for (; p < to; p += lanes) single(p);
     }
 
-    void matrix(const T* rows, std::int64_t n_rows, const T* cols, std::int64_t n_columns, Pairs pairs, double* sums) {
+    // One sample of one block, packed.
+    struct Packed {
+        const T *rows, *columns, *norms;
+        std::int64_t n;
+    };
+
+    void matrix(const Packed& left, const Packed& right, Pairs pairs, double* sums) {
         constexpr T far = Shape::template far<T>;
+        const std::int64_t n_rows = left.n, n_columns = right.n;
         const std::int64_t end = (slot(n_columns - 1) + lanes) / lanes * lanes;   // slots that hold anything
         for (std::int64_t r0 = 0; r0 < n_rows; r0 += rows_per_tile) {
             const std::int64_t r1 = std::min(r0 + rows_per_tile, n_rows);
@@ -98,8 +142,7 @@ template <class T, class Shape, int width> struct LargeBlocks {
                 for (std::int64_t k0 = 0; k0 < d; k0 += depth)
                     for (std::int64_t p = std::max(c0, first_slot(r0)); p < c1; p += pair)
                         for (std::int64_t r = r0; r < r1 && first_slot(r) <= p; r += quad)
-                            distances(rows + r * d + k0, d, cols + p * d + k0 * pair, std::min<std::int64_t>(depth, d - k0),
-                                      base + (r - r0) * columns + p, k0 == 0);
+                            tile(left, right, r, p, k0, base + (r - r0) * columns + p);
                 for (std::int64_t r = r0; r < r1; ++r) {
                     T* q = base + (r - r0) * columns;
                     const std::int64_t own = slot(r), from = std::max(c0, first_slot(r0 + (r - r0) / quad * quad));
@@ -113,6 +156,15 @@ template <class T, class Shape, int width> struct LargeBlocks {
         }
     }
 
+    void tile(const Packed& left, const Packed& right, std::int64_t r, std::int64_t p, std::int64_t k0, T* out) const {
+        const T *rows = left.rows + r * d + k0, *cols = right.columns + p * d + k0 * pair;
+        const std::int64_t n = std::min<std::int64_t>(depth, d - k0);
+        if (!product) return differences(rows, d, cols, n, out, k0 == 0);
+        T row_norms[many];
+        for (int i = 0; i < many; ++i) row_norms[i] = r + i < left.n ? left.norms[slot(r + i)] : T(0);
+        products(rows, d, cols, n, out, k0 == 0, k0 + n == d, row_norms, right.norms + p);
+    }
+
     void run() {
         const Side x = side_x(t), y = side_y(t);
         const std::int64_t first = t.fold_edges[t.first_fold];
@@ -120,11 +172,13 @@ template <class T, class Shape, int width> struct LargeBlocks {
             for (std::int64_t i = t.fold_edges[fold]; i < t.fold_edges[fold + 1]; ++i) {
                 const std::int64_t b = x.size(i), c = y.size(i);
                 for (double* sums : {xx.get(), yy.get(), xy.get()}) std::memset(sums, 0, g * width * sizeof(double));
-                pack(x, i, rows_x.get(), columns_x.get());
-                pack(y, i, rows_y.get(), columns_y.get());
-                matrix(rows_x.get(), b, columns_x.get(), b, Pairs::upper, xx.get());
-                matrix(rows_y.get(), c, columns_y.get(), c, Pairs::upper, yy.get());
-                matrix(rows_x.get(), b, columns_y.get(), c, t.paired ? Pairs::all_but_own : Pairs::all, xy.get());
+                pack(x, i, rows_x.get(), columns_x.get(), norms_x.get());
+                pack(y, i, rows_y.get(), columns_y.get(), norms_y.get());
+                const Packed left{rows_x.get(), columns_x.get(), norms_x.get(), b};
+                const Packed right{rows_y.get(), columns_y.get(), norms_y.get(), c};
+                matrix(left, left, Pairs::upper, xx.get());
+                matrix(right, right, Pairs::upper, yy.get());
+                matrix(left, right, t.paired ? Pairs::all_but_own : Pairs::all, xy.get());
                 t.values[i - first] = conclude(b, c, t.cores + (fold - t.first_fold) * g * g);
             }
     }

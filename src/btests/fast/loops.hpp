@@ -98,9 +98,8 @@ template <class T> double products(std::int64_t n) {
     for (int j = 0; j < chains; ++j) a[j] = spread(T(j));
     Vec<T> b = spread(T(0.999)), c = spread(T(1e-3));
     for (std::int64_t done = 0; done < n; done += chains * lanes) {
+#pragma GCC unroll 12
         for (int j = 0; j < chains; ++j) a[j] = a[j] * b + c;
-        // Without this the compiler may fold the loop; "x" or memory would cost: keep all chains in registers.
-        __asm__ volatile("" : "+m"(n));
     }
     double total = 0;
     for (auto& v : a) for (int i = 0; i < lanes; ++i) total += double(v[i]);

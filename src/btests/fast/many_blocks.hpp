@@ -9,7 +9,7 @@ namespace BTESTS_ISA {
 
 template <class T, class Shape, int D> struct ManyBlocks {
     static constexpr int lanes = Types<T>::lanes;
-    static constexpr int tile = 8;
+    static constexpr int tile = 16;
 
     const Task& t;
     const std::int64_t d, g, capacity;
@@ -21,32 +21,55 @@ template <class T, class Shape, int D> struct ManyBlocks {
         : t(task), d(D ? D : task.d), g(task.n_groups), capacity(task.n_x / task.n_blocks + 1),
           xs(capacity * d * lanes), ys(capacity * d * lanes), between(g * g * lanes), totals(lanes) {}
 
-    void pack(const Side& s, T* out, std::int64_t first, int n_used, std::int64_t b) const {
+    // Put the rows of each lane's block side by side; spare lanes repeat the last block.
+    template <class Input> void pack(const Side& s, T* out, std::int64_t first, int n_used, std::int64_t b) const {
+        const Input* rows = static_cast<const Input*>(s.rows);
+        const std::int64_t start = s.start(first), n_coordinates = D ? D : d;
+        const double scale = t.scale;
+        const double* __restrict origin = t.origin;
         for (int lane = 0; lane < lanes; ++lane) {
-            const std::int64_t start = s.start(first + std::min(lane, n_used - 1));  // spare lanes repeat the last
+            const std::int64_t position = start + std::min(lane, n_used - 1) * b;
+            T* __restrict to = out + lane;
             for (std::int64_t r = 0; r < b; ++r) {
-                prefetch_row(t, s, start + r + 16);
-                T* to = out + r * d * lanes + lane;
-                each_coordinate<T>(t, s, start + r, [&](std::int64_t k, T v) { to[k * lanes] = v; });
+                if (s.order) prefetch_row(t, s, position + r + 16);
+                const Input* row = rows + (s.order ? s.order[position + r] : position + r) * n_coordinates;
+                // Scalar on purpose: a vector of lanes would be gathered, which is slower than these loads.
+                for (std::int64_t k = 0; k < n_coordinates; ++k, to += lanes)
+                    *to = T((double(row[k]) - origin[k]) * scale);
             }
         }
     }
+    void pack(const Side& s, T* out, std::int64_t first, int n_used, std::int64_t b) const {
+        if (t.rows_are_float32) pack<float>(s, out, first, n_used, b);
+        else pack<double>(s, out, first, n_used, b);
+    }
 
-    // h(z_a, z_b) of `lanes` blocks at once.
-    Vec<T> core(const T* xa, const T* ya, const T* xb, const T* yb) const {
+    // Add h(z_a, z_b) of `lanes` blocks at once to `sum` and the cell of the pair's groups, for n rows b side by side:
+    // two of them share the loads of row a.
+    template <int n> void meet(const T* xa, const T* ya, const T* xb, const T* yb, Doubles* sum, double* const* cells) const {
         using Metric = typename Shape::Metric;
-        Vec<T> xx{}, yy{}, xy{}, yx{};
-        const std::int64_t n = D ? D : d;
-        for (std::int64_t k = 0; k < n; ++k) {
+        Vec<T> xx[n] = {}, yy[n] = {}, xy[n] = {}, yx[n] = {};
+        const std::int64_t n_coordinates = D ? D : d;
+        const std::int64_t step = n_coordinates * lanes;
+        for (std::int64_t k = 0; k < n_coordinates; ++k) {
             const Vec<T> p = load(xa + k * lanes), q = load(ya + k * lanes);
-            const Vec<T> u = load(xb + k * lanes), v = load(yb + k * lanes);
-            xx = Metric::template term<T>(xx, p - u);
-            yy = Metric::template term<T>(yy, q - v);
-            xy = Metric::template term<T>(xy, p - v);
-            yx = Metric::template term<T>(yx, q - u);
+            for (int i = 0; i < n; ++i) {
+                const Vec<T> u = load(xb + i * step + k * lanes), v = load(yb + i * step + k * lanes);
+                xx[i] = Metric::template term<T>(xx[i], p - u);
+                yy[i] = Metric::template term<T>(yy[i], q - v);
+                xy[i] = Metric::template term<T>(xy[i], p - v);
+                yx[i] = Metric::template term<T>(yx[i], q - u);
+            }
         }
-        return (Shape::template value<T>(xx) - Shape::template value<T>(xy)) +
-               (Shape::template value<T>(yy) - Shape::template value<T>(yx));
+        for (int i = 0; i < n; ++i) {
+            const Vec<T> h = (Shape::template value<T>(xx[i]) - Shape::template value<T>(xy[i])) +
+                             (Shape::template value<T>(yy[i]) - Shape::template value<T>(yx[i]));
+            add_to(sum, h);
+            Doubles cell[parts<T>];
+            std::memcpy(cell, cells[i], sizeof cell);
+            add_to(cell, h);
+            std::memcpy(cells[i], cell, sizeof cell);
+        }
     }
 
     void compute(std::int64_t b) {
@@ -60,14 +83,15 @@ template <class T, class Shape, int D> struct ManyBlocks {
                     double* row = between.get() + (i % g) * g * lanes;
                     std::int64_t j = std::max(i + 1, b0), v = j % g;
                     const std::int64_t end = std::min(b0 + tile, b);
-                    for (; j < end; ++j) {
-                        const Vec<T> h = core(xa, ya, xs.get() + j * step, ys.get() + j * step);
-                        add_to(sum, h);
-                        Doubles cell[parts<T>];
-                        std::memcpy(cell, row + v * lanes, sizeof cell);
-                        add_to(cell, h);
-                        std::memcpy(row + v * lanes, cell, sizeof cell);
-                        if (++v == g) v = 0;
+                    auto next = [&] { double* cell = row + v * lanes; if (++v == g) v = 0; return cell; };
+                    for (; j + 1 < end; j += 2) {
+                        double* first = next();
+                        double* const cells[2] = {first, next()};
+                        meet<2>(xa, ya, xs.get() + j * step, ys.get() + j * step, sum, cells);
+                    }
+                    if (j < end) {
+                        double* const cells[1] = {next()};
+                        meet<1>(xa, ya, xs.get() + j * step, ys.get() + j * step, sum, cells);
                     }
                 }
         std::memcpy(totals.get(), sum, sizeof sum);

@@ -26,7 +26,7 @@ constexpr int double_lanes = Types<double>::lanes;
 
 template <class T> inline Vec<T> load(const T* p) { Vec<T> v; std::memcpy(&v, p, sizeof v); return v; }
 template <class T> inline void store(T* p, Vec<T> v) { std::memcpy(p, &v, sizeof v); }
-template <class T> inline Vec<T> spread(T a) { return Vec<T>{} + a; }
+template <class T> inline Vec<T> spread(T a) { return a - Vec<T>{}; }  // x - 0 is x: one broadcast, no addition
 
 template <class T> inline Vec<T> root(Vec<T> v) {
     Vec<T> r;

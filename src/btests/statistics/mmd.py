@@ -56,10 +56,9 @@ class MMD:
         if terms is None:
             values, cores = self._summarize_plain(x, y, blocks, first_fold, last_fold)
         else:
-            origin = _origin(x)
             values, cores = np.zeros(()), np.zeros(())
             for term in terms:
-                v, c = fast.summarize(x, y, origin, blocks, first_fold, last_fold, term, self.dtype)
+                v, c = fast.summarize(x, y, blocks, first_fold, last_fold, term, self.dtype)
                 values, cores = values + term.weight * v, cores + term.weight * c
         return Summary(blocks, folds, values, cores)
 
@@ -107,8 +106,3 @@ def evaluate(kernel: Kernel, p: npt.NDArray[Any], q: npt.NDArray[Any]) -> Array:
         stack[i] = kernel(a, c)
     return stack
 
-
-def _origin(x: Sample) -> Array:
-    """Return a point amid the data: radial kernels do not see a shift, and small coordinates keep their digits."""
-    some = x.rows[:: max(1, len(x) // 1000)]
-    return np.asarray(np.median(some.astype(np.float64), axis=0))

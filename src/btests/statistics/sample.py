@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from btests.blocks import Index
+from btests.blocks import Array, Index
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +17,12 @@ class Sample:
 
     rows: npt.NDArray[Any]
     order: Index | None = None
+    origin: Array = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # A point amid the data: radial kernels do not see a shift, and small coordinates keep their digits.
+        some = self.rows[:: max(1, len(self.rows) // 64)] if self.is_numeric else np.zeros((1, 1))
+        object.__setattr__(self, "origin", np.median(some.astype(np.float64), axis=0))
 
     def __len__(self) -> int:
         return len(self.rows)
