@@ -1,0 +1,57 @@
+# Every target makes its own virtual environment and installs the package into it, compiled, as a user would.
+#   make demo         two tests on the paper's blobs, and a picture in out/
+#   make test         linters, types, import rules, tests and doctests
+#   make study        the table of levels (long); make study-quick is a short version
+#   make bench        speed, side by side with other packages where they install
+#   make clean        remove all that the above have made
+
+PYTHON ?= python3
+# What is tested and timed is the installed package, never the source tree.
+unexport PYTHONPATH
+
+# Folders are in the list too: their time changes when a file is taken away.
+SOURCES := pyproject.toml CMakeLists.txt $(shell find src -name __pycache__ -prune -o \
+             \( -type d -o -name '*.py' -o -name '*.cpp' -o -name '*.hpp' -o -name 'py.typed' \) -print)
+
+PIP_FLAGS := --quiet --disable-pip-version-check
+
+.PHONY: demo test study study-quick bench clean
+
+demo: .venv/installed
+	@mkdir -p out
+	.venv/bin/btests demo --force --out out/btests-demo.png
+
+test: .venv-test/installed
+	.venv-test/bin/ruff check .
+	.venv-test/bin/ruff format --check .
+	.venv-test/bin/mypy
+	.venv-test/bin/lint-imports
+	.venv-test/bin/pytest -n auto
+
+study: .venv/installed
+	.venv/bin/python -m btests.experiments.levels
+
+study-quick: .venv/installed
+	.venv/bin/python -m btests.experiments.levels --quick
+
+bench: .venv-bench/installed .venv-bench/peers
+	.venv-bench/bin/python benchmarks/run.py
+
+.venv/installed: EXTRAS := plot
+.venv-test/installed: EXTRAS := test
+.venv-bench/installed: EXTRAS := plot
+
+.venv/installed .venv-test/installed .venv-bench/installed: $(SOURCES)
+	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install $(PIP_FLAGS) '.[$(EXTRAS)]'
+	@touch $@
+
+# One by one: a peer that does not install must not take the others with it.
+.venv-bench/peers: pyproject.toml | .venv-bench/installed
+	@for peer in $$(.venv-bench/bin/python -c "import tomllib; \
+	  print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['peers'])"); do \
+	  .venv-bench/bin/python -m pip install $(PIP_FLAGS) "$$peer" || echo "going on without $$peer"; done
+	@touch $@
+
+clean:
+	rm -rf .venv .venv-test .venv-bench build dist out .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
