@@ -1,0 +1,138 @@
+"""The paper's formulas as double loops, for tests to compare with. Nothing here comes from the library."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+Scalar = Callable[[Any, Any], float]
+
+
+def h(k: Scalar, x: Sequence[Any], y: Sequence[Any], a: int, b: int) -> float:
+    """Return h(z_a, z_b) of eq. 3."""
+    return k(x[a], x[b]) + k(y[a], y[b]) - k(x[a], y[b]) - k(x[b], y[a])
+
+
+def mmd_paired(k: Scalar, x: Sequence[Any], y: Sequence[Any]) -> float:
+    """Return the unbiased MMD^2 of two samples of one size: the average of h over a != b (eq. 3)."""
+    b = len(x)
+    terms = [h(k, x, y, i, j) for i in range(b) for j in range(b) if i != j]
+    return math.fsum(terms) / (b * (b - 1))
+
+
+def mmd_unpaired(k: Scalar, x: Sequence[Any], y: Sequence[Any]) -> float:
+    """Return the unbiased MMD^2 of two samples of any sizes, with all cross terms."""
+    b, c = len(x), len(y)
+    within_x = math.fsum(k(x[i], x[j]) for i in range(b) for j in range(b) if i != j)
+    within_y = math.fsum(k(y[i], y[j]) for i in range(c) for j in range(c) if i != j)
+    across = math.fsum(k(p, q) for p in x for q in y)
+    return within_x / (b * (b - 1)) + within_y / (c * (c - 1)) - 2.0 * across / (b * c)
+
+
+def deal(n: int, n_blocks: int) -> list[range]:
+    """Return the rows of each block: sizes differ by one at most, larger blocks first."""
+    sizes = [n // n_blocks + (i < n % n_blocks) for i in range(n_blocks)]
+    ends = list(itertools.accumulate(sizes))
+    return [range(end - size, end) for size, end in zip(sizes, ends, strict=True)]
+
+
+def block_values(k: Scalar, x: Sequence[Any], y: Sequence[Any], n_blocks: int) -> Array:
+    """Return the MMD^2 of every block."""
+    mmd = mmd_paired if len(x) == len(y) else mmd_unpaired
+    dealt = zip(deal(len(x), n_blocks), deal(len(y), n_blocks), strict=True)
+    return np.array([mmd(k, [x[i] for i in rows], [y[i] for i in others]) for rows, others in dealt])
+
+
+def core(k: Scalar, x: Sequence[Any], y: Sequence[Any], n_groups: int) -> Array:
+    """Return, for one block, the part of MMD^2 that lies between groups u and v (row r is in group r mod n_groups).
+
+    For samples of one size it is the sum of h over the pairs between the groups, over b (b - 1). For others it is
+    w_u w_v <D_u, D_v>, D_u the difference of the groups' mean features, with the weights that this function spells out.
+    """
+    b, c = len(x), len(y)
+    out = np.zeros((n_groups, n_groups))
+    rows_x = [list(range(u, b, n_groups)) for u in range(n_groups)]
+    rows_y = [list(range(u, c, n_groups)) for u in range(n_groups)]
+    if b == c:
+        for u, v in itertools.permutations(range(n_groups), 2):
+            out[u, v] = math.fsum(h(k, x, y, i, j) for i in rows_x[u] for j in rows_x[v]) / (b * (b - 1))
+        return out
+    precision = [1.0 / (1.0 / len(p) + 1.0 / len(q)) for p, q in zip(rows_x, rows_y, strict=True)]
+    size = 2.0 / (1.0 / b + 1.0 / c)
+    scale = size / (size - 1.0) / math.fsum(precision) ** 2
+    for u, v in itertools.permutations(range(n_groups), 2):
+        inner = (
+            _mean(k, x, x, rows_x[u], rows_x[v])
+            + _mean(k, y, y, rows_y[u], rows_y[v])
+            - _mean(k, x, y, rows_x[u], rows_y[v])
+            - _mean(k, x, y, rows_x[v], rows_y[u])
+        )
+        out[u, v] = scale * precision[u] * precision[v] * inner
+    return out
+
+
+def _mean(k: Scalar, p: Sequence[Any], q: Sequence[Any], rows: list[int], others: list[int]) -> float:
+    return math.fsum(k(p[i], q[j]) for i in rows for j in others) / (len(rows) * len(others))
+
+
+def cores(k: Scalar, x: Sequence[Any], y: Sequence[Any], n_blocks: int, n_groups: int) -> Array:
+    """Return the core of every block: (n_blocks, g, g)."""
+    dealt = zip(deal(len(x), n_blocks), deal(len(y), n_blocks), strict=True)
+    return np.array([core(k, [x[i] for i in rows], [y[i] for i in others], n_groups) for rows, others in dealt])
+
+
+def flipped_values(k: Scalar, x: Sequence[Any], y: Sequence[Any], n_blocks: int) -> Array:
+    """Return the statistic for every way to swap x_a and y_a, by really swapping the rows: (2^n,), as they come."""
+    values = []
+    for swaps in itertools.product([False, True], repeat=len(x)):
+        p = [b if s else a for a, b, s in zip(x, y, swaps, strict=True)]
+        q = [a if s else b for a, b, s in zip(x, y, swaps, strict=True)]
+        values.append(float(block_values(k, p, q, n_blocks).mean()))
+    return np.array(values)
+
+
+def sign_sums(matrices: Array) -> Array:
+    """Return sum_f s_f' C_f s_f for every pattern of signs: (f, g, g) to (2^(f g),)."""
+    n_folds, n_groups, _ = matrices.shape
+    sums = []
+    for pattern in itertools.product([1.0, -1.0], repeat=n_folds * n_groups):
+        signs = np.array(pattern).reshape(n_folds, n_groups)
+        sums.append(sum(float(s @ matrix @ s) for s, matrix in zip(signs, matrices, strict=True)))
+    return np.array(sums)
+
+
+def relabelled_values(gram: Array, b_x: int) -> Array:
+    """Return the unbiased MMD^2 of every way to call ``b_x`` of the pooled rows x: Gram matrix (N, N) to (choices,)."""
+    n = len(gram)
+    values = []
+    for chosen in itertools.combinations(range(n), b_x):
+        rest = [i for i in range(n) if i not in chosen]
+        xx = sum(gram[i, j] for i, j in itertools.permutations(chosen, 2)) / (b_x * (b_x - 1))
+        yy = sum(gram[i, j] for i, j in itertools.permutations(rest, 2)) / (len(rest) * (len(rest) - 1))
+        xy = sum(gram[i, j] for i in chosen for j in rest) / (b_x * len(rest))
+        values.append(xx + yy - 2.0 * xy)
+    return np.array(values)
+
+
+def relabelling_variance(gram: Array, b_x: int) -> float:
+    """Return the variance of the unbiased MMD^2 over all relabellings of the pooled rows, in closed form.
+
+    c V with V = [A - 2 r'r / (N - 2) + S^2 / ((N - 1)(N - 2))] / (N (N - 3)) for the Gram matrix with zero diagonal,
+    r its row sums, S its sum, A the sum of its squares, and c = 2/(b(b-1)) + 2/(c(c-1)) + 4/(b c).
+    """
+    n = len(gram)
+    k = gram - np.diag(np.diag(gram))
+    r, total, squares = k.sum(axis=1), k.sum(), (k**2).sum()
+    v = (squares - 2.0 * (r @ r) / (n - 2) + total**2 / ((n - 1) * (n - 2))) / (n * (n - 3))
+    return float(relabelling_factor(b_x, n - b_x) * v)
+
+
+def relabelling_factor(b: int, c: int) -> float:
+    """Return 2/(b(b-1)) + 2/(c(c-1)) + 4/(b c): the variance of MMD^2 under H0 over that of a centred kernel value."""
+    return 2.0 / (b * (b - 1)) + 2.0 / (c * (c - 1)) + 4.0 / (b * c)
