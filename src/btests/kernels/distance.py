@@ -9,6 +9,7 @@ import numpy as np
 from btests.blocks import Array
 from btests.kernels.combination import add, scale
 from btests.kernels.distances import distances
+from btests.kernels.parameters import require_positive
 from btests.kernels.protocol import Radial
 
 
@@ -23,7 +24,8 @@ class Distance:
     exponent: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.exponent < 2.0:
+        require_positive("exponent", self.exponent)
+        if self.exponent >= 2.0:
             raise ValueError(f"exponent must be between 0 and 2, both excluded, got {self.exponent}")
 
     def __call__(self, x: Array, y: Array) -> Array:

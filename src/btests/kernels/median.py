@@ -11,6 +11,9 @@ from btests.blocks import Array
 from btests.kernels.distances import squared_distances
 from btests.warnings import DegenerateDataWarning
 
+# Outliers beyond this many typical distances are all as far: their squares must not overflow.
+_FAR = 1e75
+
 
 def median_bandwidth(points: Array) -> float:
     r"""Return ``sqrt(median(|p_i - p_j|^2) / 2)`` over the pairs i < j of ``points``: (n, d) to a number.
@@ -19,19 +22,20 @@ def median_bandwidth(points: Array) -> float:
     more than half of the pairs coincide (sparse or discrete data) the median is over the pairs that do not; where all
     coincide there is no scale, and the answer is 1 with a warning.
     """
-    # Squares of coordinates beyond 1e154 overflow: measure in units of the spread.
-    centre = points[0]
-    spread = float(np.max(np.abs(points - centre)))
-    if spread == 0.0:
+    # Squares of coordinates beyond 1e154 overflow, and below 1e-154 vanish: measure in units of a typical distance.
+    centre = np.median(points, axis=0)
+    reach = np.max(np.abs(points - centre), axis=1)
+    unit = float(np.median(reach)) or float(np.max(reach))
+    if unit == 0.0:
         warnings.warn(
             "all rows that were looked at are equal, so there is no scale to choose a bandwidth by; taking 1",
             DegenerateDataWarning,
             stacklevel=2,
         )
         return 1.0
-    scaled = (points - centre) / spread
+    scaled = np.clip((points - centre) / unit, -_FAR, _FAR)
     squares = squared_distances(scaled, scaled)[np.triu_indices(len(points), 1)]
     median = float(np.median(squares))
     if median == 0.0:
         median = float(np.median(squares[squares > 0.0]))
-    return spread * math.sqrt(median / 2.0)
+    return unit * math.sqrt(median / 2.0)

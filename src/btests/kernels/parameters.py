@@ -10,5 +10,9 @@ def require_positive(name: str, value: object) -> None:
     """Raise unless ``value`` is a positive finite number."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number, got {type(value).__name__}")
-    if not (math.isfinite(value) and value > 0):
+    try:
+        good = math.isfinite(value) and value > 0
+    except OverflowError:  # a whole number beyond the range of floats
+        good = False
+    if not good:
         raise ValueError(f"{name} must be positive and finite, got {value}")
