@@ -1,0 +1,82 @@
+"""Examples and documents run as they stand, and print what the documents say they print."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+DOCUMENTS = [path for path in (ROOT / "README.md", ROOT / "docs" / "method.md") if path.exists()]
+
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_SHOWN = re.compile(r"^`((?:btests|python) [^`]+)`[^\n]* prints[^\n]*\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+# What differs from one machine or one run to the next.
+_PASSING = re.compile(r"^\s*(time|computed|Picture:)\s.*\n?", re.MULTILINE)
+
+
+def lasting(text: str) -> str:
+    """Return what two runs of a command have in common, numbers to six places."""
+    return re.sub(r"(\.\d{6})\d+", r"\1", _PASSING.sub("", text)).strip()
+
+
+def run(command: str, folder: Path) -> str:
+    """Return what a command prints when run in ``folder`` with this interpreter."""
+    words = shlex.split(command)
+    head = [sys.executable, "-m", "btests"] if words[0] == "btests" else [sys.executable]
+    tail = [str(ROOT / word) if word.startswith("examples/") else word for word in words[1:]]
+    return subprocess.run([*head, *tail], cwd=folder, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_example_runs_without_a_warning(path: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-W", "error", str(path)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "no difference found" in done.stdout
+    assert "different (p <= 0.05)" in done.stdout
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_python_in_documents_runs_and_prints_what_follows_it(path: Path) -> None:
+    blocks = _FENCE.findall(path.read_text(encoding="utf-8"))
+    namespace: dict[str, object] = {}
+    for i, (language, code) in enumerate(blocks):
+        if language != "python":
+            continue
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(code, f"{path.name}, block {i}", "exec"), namespace)
+        if printed.getvalue():
+            assert blocks[i + 1][0] == "text", f"block {i} of {path.name} prints, but what it prints does not follow"
+            assert lasting(printed.getvalue()) == lasting(blocks[i + 1][1])
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_commands_in_documents_print_what_follows_them(path: Path, tmp_path: Path) -> None:
+    for command, shown in _SHOWN.findall(path.read_text(encoding="utf-8")):
+        assert lasting(run(command, tmp_path)) == lasting(shown), command
+
+
+def test_readme_begins_with_the_two_commands_and_shows_real_output() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    first = _FENCE.findall(text)[0]
+    assert [line.split("#")[0].strip() for line in first[1].splitlines()] == ["make demo", "make test"]
+    assert {command for command, _ in _SHOWN.findall(text)} >= {"btests demo", "python examples/strings.py"}
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/method.md"])
+def test_documents_name_files_that_exist(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:src|tests|examples|docs|benchmarks)/[\w./-]+\.\w+)`", text))
+    named |= {target for target in re.findall(r"\]\(([\w./-]+)\)", text) if not target.startswith("http")}
+    missing = sorted(p for p in named if not (ROOT / p).exists() and not ((ROOT / name).parent / p).exists())
+    assert not missing

@@ -1,0 +1,34 @@
+"""What starts fast stays fast: heavy packages are imported when they are needed, not before."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {"scipy", "scipy.stats", "matplotlib", "pandas"}
+
+
+def modules_after(code: str) -> set[str]:
+    """Return the modules that a fresh interpreter has imported after running ``code``."""
+    script = f"import sys\n{code}\nprint('MODULES', *sys.modules)"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(run.stdout.rpartition("MODULES")[2].split())
+
+
+def test_import_takes_numpy_and_nothing_heavy() -> None:
+    modules = modules_after("import btests")
+    assert "numpy" in modules
+    assert not modules & (HEAVY | {"click", "btests.cli", "btests.experiments"})
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["help"], ["demo", "--help"], ["--version"]])
+def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
+    code = f"from btests.cli import main\ntry:\n    main({arguments})\nexcept SystemExit as done: assert not done.code"
+    assert not modules_after(code) & (HEAVY | {"btests.cli.outcome", "btests.cli.picture"})
+
+
+def test_a_plain_test_does_not_need_scipy() -> None:
+    code = "import numpy, btests\nbtests.btest(numpy.arange(40.0), numpy.arange(40.0) + 1, seed=0)"
+    assert not modules_after(code) & HEAVY
