@@ -10,6 +10,16 @@ from btests.blocks import Array
 _DIRECT_UP_TO = 36
 
 
+def near_origin(x: Array, y: Array, unit: float) -> tuple[Array, Array]:
+    """Return both stacks (..., b, d) and (..., c, d) times ``unit``, the origin moved to the first rows of x.
+
+    The move comes first: scaled coordinates are rounded, which far from the origin would cost the differences digits.
+    """
+    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    origin = x[..., :1, :]
+    return (x - origin) * unit, (y - origin) * unit
+
+
 def squared_distances(x: Array, y: Array) -> Array:
     """Return squared Euclidean distances: two stacks (..., b, d) and (..., c, d) to (..., b, c)."""
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)

@@ -9,7 +9,7 @@ import numpy as np
 
 from btests.blocks import Array
 from btests.kernels.combination import add, scale
-from btests.kernels.distances import squared_distances
+from btests.kernels.distances import near_origin, squared_distances
 from btests.kernels.parameters import require_positive
 from btests.kernels.protocol import Radial
 
@@ -36,7 +36,7 @@ class Gaussian:
         """Return Gram matrices: two stacks (..., b, d) and (..., c, d) to (..., b, c)."""
         # Scale the points, not the distances: squares of tiny or huge distances would leave the range of floats.
         unit = 1.0 / (self.bandwidth * math.sqrt(2.0))
-        exponent = squared_distances(np.multiply(x, unit), np.multiply(y, unit))
+        exponent = squared_distances(*near_origin(x, y, unit))
         return np.exp(np.negative(exponent, out=exponent), out=exponent)
 
     def terms(self) -> tuple[Radial, ...]:

@@ -11,7 +11,7 @@ def require_positive(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number, got {type(value).__name__}")
     try:
-        good = math.isfinite(value) and value > 0
+        good = math.isfinite(value) and float(value) > 0
     except OverflowError:  # a whole number beyond the range of floats
         good = False
     if not good:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from btests import fast
 from btests.blocks import Array, Blocks
+from btests.kernels import Combination, Pairwise
 from btests.kernels.protocol import HasTerms, Kernel
 from btests.statistics.gram import block_cores, block_values, without_diagonal
 from btests.statistics.sample import Sample
@@ -97,7 +98,7 @@ def evaluate(kernel: Kernel, p: npt.NDArray[Any], q: npt.NDArray[Any]) -> Array:
 
     Our own kernels take stacks; a user's function sees one block at a time, as an array (b, d) or a list of objects.
     """
-    if type(kernel).__module__.startswith("btests.kernels") and p.dtype != object:
+    if p.dtype != object and _takes_stacks(kernel):
         return np.asarray(kernel(p, q), dtype=np.float64)
     stack = np.empty((len(p), p.shape[1], q.shape[1]))
     for i in range(len(p)):
@@ -106,3 +107,9 @@ def evaluate(kernel: Kernel, p: npt.NDArray[Any], q: npt.NDArray[Any]) -> Array:
         stack[i] = kernel(a, c)
     return stack
 
+
+def _takes_stacks(kernel: Kernel) -> bool:
+    """Whether the kernel takes many blocks at once: ours do, but not what they make of a user's function."""
+    if isinstance(kernel, Combination):
+        return all(_takes_stacks(member) for member in kernel.kernels)
+    return type(kernel).__module__.startswith("btests.kernels") and not isinstance(kernel, Pairwise)
