@@ -1,0 +1,113 @@
+"""The plain path against double loops over the paper's formulas."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from btests import Distance, Gaussian, Kernel, Laplacian, Linear, Pairwise
+from btests.blocks import Blocks
+from btests.statistics import MMD, Sample
+from tests import reference
+from tests.kernels.formulas import Case, plain, radial
+from tests.reference import Array
+
+CASES = [*radial(1.3)[:2], *radial(1.3)[-2:], *plain(1.3)]
+SIZES = [(12, 12, 6), (12, 12, 1), (13, 13, 4), (9, 14, 3), (23, 10, 4), (70, 70, 2), (36, 75, 1), (2, 2, 1), (2, 5, 1)]
+
+
+def two_samples(n_x: int, n_y: int, d: int = 2) -> tuple[Array, Array]:
+    """Return two samples that differ."""
+    rng = np.random.default_rng(n_x + 7 * n_y)
+    return rng.normal(size=(n_x, d)), rng.normal(0.5, 1.2, size=(n_y, d))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: repr(case.kernel))
+@pytest.mark.parametrize(("n_x", "n_y", "n_blocks"), SIZES)
+def test_values_and_cores(case: Case, n_x: int, n_y: int, n_blocks: int) -> None:
+    x, y = two_samples(n_x, n_y)
+    blocks = Blocks(n_x, n_y, n_blocks)
+    summary = MMD(case.kernel, plain=True).summarize(Sample(x), Sample(y), blocks, 0, blocks.n_folds)
+    p, q = x.tolist(), y.tolist()
+    np.testing.assert_allclose(
+        summary.values, reference.block_values(case.formula, p, q, n_blocks), rtol=1e-10, atol=1e-12
+    )
+    wanted = reference.cores(case.formula, p, q, n_blocks, blocks.n_groups)
+    np.testing.assert_allclose(summary.cores, wanted, rtol=1e-10, atol=1e-12)
+
+
+def test_cores_of_a_fold_add_up() -> None:
+    """34 blocks of 32 groups are more than the summary has room for: some share a fold."""
+    x, y = two_samples(1100, 1100, 1)
+    blocks = Blocks.of_size(1100, 1100, 32)
+    assert blocks.n_folds < blocks.n_blocks
+    summary = MMD(Gaussian(1.0), plain=True).summarize(Sample(x), Sample(y), blocks, 0, blocks.n_folds)
+    scalar = radial(1.0)[0].formula
+    wanted = reference.cores(scalar, x.tolist(), y.tolist(), blocks.n_blocks, blocks.n_groups)
+    edges = blocks.fold_edges()
+    for fold in range(blocks.n_folds):
+        np.testing.assert_allclose(summary.cores[fold], wanted[edges[fold] : edges[fold + 1]].sum(axis=0), atol=1e-13)
+
+
+@pytest.mark.parametrize("kernel_sum", [False, True])
+def test_rows_are_dealt_in_the_order_given(kernel_sum: bool) -> None:
+    x, y = two_samples(31, 31)
+    rng = np.random.default_rng(1)
+    p, q = rng.permutation(31), rng.permutation(31)
+    blocks = Blocks.of_size(31, 31, 4)
+    kernel: Kernel = Gaussian(1.0) + Linear() if kernel_sum else Gaussian(1.0)
+    statistic = MMD(kernel, plain=True)
+    dealt = statistic.summarize(Sample(x, p), Sample(y, q), blocks, 0, blocks.n_folds)
+    sorted_ = statistic.summarize(Sample(x[p]), Sample(y[q]), blocks, 0, blocks.n_folds)
+    np.testing.assert_array_equal(dealt.values, sorted_.values)
+    np.testing.assert_array_equal(dealt.cores, sorted_.cores)
+
+
+def _matrix(x: Array, y: Array) -> Array:
+    assert x.ndim == y.ndim == 2, "a user's kernel sees one block at a time"
+    return np.asarray(np.exp(-np.abs(x[:, None] - y[None]).sum(axis=-1)))
+
+
+def _single(a: Array, b: Array) -> float:
+    assert a.ndim == b.ndim == 1, "Pairwise sees one row at a time"
+    return math.exp(-float(np.abs(a - b).sum()))
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [_matrix, Pairwise(_single), 0.5 * Laplacian(1.0) + 0.5 * Pairwise(_single), 0.5 * (Laplacian(1.0) + _matrix)],
+    ids=["function", "Pairwise", "sum with Pairwise", "sum with a function"],
+)
+@pytest.mark.parametrize(("n_x", "n_y"), [(24, 24), (24, 31)])
+def test_every_way_to_give_a_kernel_is_the_same(kernel: Any, n_x: int, n_y: int) -> None:
+    x, y = two_samples(n_x, n_y)
+    blocks = Blocks.of_size(n_x, n_y, 5)
+    ours = MMD(Laplacian(1.0), plain=True).summarize(Sample(x), Sample(y), blocks, 0, blocks.n_folds)
+    theirs = MMD(kernel).summarize(Sample(x), Sample(y), blocks, 0, blocks.n_folds)
+    np.testing.assert_allclose(theirs.values, ours.values, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(theirs.cores, ours.cores, rtol=1e-12, atol=1e-14)
+
+
+def test_objects() -> None:
+    words = np.array(["a", "bb", "ccc", "dddd", "e", "ff"], dtype=object)
+    others = np.array(["xx", "yyy", "z", "w", "vvvvv", "uu"], dtype=object)
+    blocks = Blocks.of_size(6, 6, 3)
+    summary = MMD(Pairwise(lambda a, b: float(len(a) * len(b)))).summarize(Sample(words), Sample(others), blocks, 0, 2)
+    wanted = reference.block_values(lambda a, b: float(len(a) * len(b)), list(words), list(others), 2)
+    np.testing.assert_allclose(summary.values, wanted)
+
+
+@pytest.mark.parametrize("sizes", [(40, 40, 2), (60, 77, 7), (30, 3000, 3)])
+@pytest.mark.parametrize("cell", [0.1, 1.0 / 3.0, 1e6 + 0.1])
+def test_equal_rows_are_exactly_equal(sizes: tuple[int, int, int], cell: float) -> None:
+    """Sums of one number in another order differ by a rounding, which must not pass for a difference."""
+    n_x, n_y, block_size = sizes
+    blocks = Blocks.of_size(n_x, n_y, block_size)
+    for kernel in (Linear(), Gaussian(1.0), Distance(0.5)):
+        x, y = Sample(np.full((n_x, 3), cell)), Sample(np.full((n_y, 3), cell))
+        summary = MMD(kernel, plain=True).summarize(x, y, blocks, 0, blocks.n_folds)
+        assert not summary.values.any()
+        assert not summary.cores.any()

@@ -1,0 +1,104 @@
+"""The compiled loops against their plain twins: every shape, kernel, precision, instruction set and layout."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from btests import Distance, fast
+from btests.statistics import MMD, Sample
+from btests.summary import Summary
+from tests.kernels.formulas import radial
+from tests.statistics.shapes import SHAPES, Shape
+
+KERNELS = range(len(radial(1.0)))
+
+# Largest error of a kernel value: rounding of the distance's d terms in float32, and of little else in float64.
+TOLERANCE = {"float64": 2e-13, "float32": 1e-5}
+
+
+@cache
+def samples(shape: Shape, rows: str, shuffled: bool) -> tuple[Sample, Sample]:
+    """Return two samples that differ, in an order of their own if shuffled."""
+    rng = np.random.default_rng(sum(shape))
+    x = rng.normal(3.0, 1.0, size=(shape.n_x, shape.d)).astype(rows)
+    y = rng.normal(3.1, 1.2, size=(shape.n_y, shape.d)).astype(rows)
+    if not shuffled:
+        return Sample(x), Sample(y)
+    return Sample(x, rng.permutation(shape.n_x)), Sample(y, rng.permutation(shape.n_y))
+
+
+@cache
+def plain_summary(shape: Shape, kernel: int, rows: str, shuffled: bool) -> Summary:
+    """Return what the plain path gives."""
+    x, y = samples(shape, rows, shuffled)
+    return MMD(radial(shape.d**0.5)[kernel].kernel, plain=True).summarize(x, y, shape.blocks, 0, shape.blocks.n_folds)
+
+
+def compare(shape: Shape, kernel: int, rows: str, arithmetic: str, shuffled: bool) -> None:
+    """Compare values and cores of both twins."""
+    x, y = samples(shape, rows, shuffled)
+    one = radial(shape.d**0.5)[kernel].kernel
+    blocks = shape.blocks
+    found = MMD(one, arithmetic).summarize(x, y, blocks, 0, blocks.n_folds)
+    wanted = plain_summary(shape, kernel, rows, shuffled)
+    size = 2.0 * shape.d**0.5 if isinstance(one, Distance) else 3.0  # of a kernel value, at most about
+    tolerance = 4.0 * size * TOLERANCE[arithmetic]
+    np.testing.assert_allclose(found.values, wanted.values, rtol=0.0, atol=tolerance)
+    # A cell of a core is about 1 / g^2 of the value of each block in its fold.
+    share = -(-blocks.n_blocks // blocks.n_folds) * 8.0 / blocks.n_groups**2
+    np.testing.assert_allclose(found.cores, wanted.cores, rtol=0.0, atol=tolerance * share)
+    np.testing.assert_allclose(found.cores, np.swapaxes(found.cores, 1, 2), rtol=0.0, atol=1e-15 * share)
+    assert not np.diagonal(found.cores, axis1=1, axis2=2).any()
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(radial(1.0)[k].kernel).__name__ + str(k))
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_float64(instruction_set: str, shape: Shape, kernel: int) -> None:
+    compare(shape, kernel, "float64", "float64", shuffled=True)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(radial(1.0)[k].kernel).__name__ + str(k))
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_float32(instruction_set: str, shape: Shape, kernel: int) -> None:
+    compare(shape, kernel, "float32", "float32", shuffled=False)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize(("rows", "arithmetic"), [("float32", "float64"), ("float64", "float32")])
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_mixed_precision(instruction_set: str, shape: Shape, rows: str, arithmetic: str, shuffled: bool) -> None:
+    compare(shape, 0, rows, arithmetic, shuffled)
+
+
+def test_instruction_set_is_what_was_asked_for(instruction_set: str) -> None:
+    assert fast.instruction_set() == instruction_set
+    x = samples(SHAPES[0], "float64", False)[0]
+    assert MMD(radial(1.0)[0].kernel).engine(x) == f"compiled ({instruction_set})"
+
+
+def test_unknown_instruction_set() -> None:
+    with pytest.raises(KeyError):
+        fast.use_instruction_set("sse9")
+
+
+def test_the_shapes_reach_both_layouts() -> None:
+    layouts = [fast.lanes_are_blocks(shape.blocks, shape.d) for shape in SHAPES]
+    assert layouts.count(True) >= 5
+    assert layouts.count(False) >= 5
+    assert {shape.d for shape in SHAPES} >= {1, 2, 3, 5, 2000}
+
+
+@pytest.mark.skipif(not fast.is_available(), reason="the compiled loops were not built")
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_folds_one_by_one_are_the_same_to_the_bit(shape: Shape) -> None:
+    x, y = samples(shape, "float64", True)
+    statistic, n_folds = MMD(radial(shape.d**0.5)[3].kernel), shape.blocks.n_folds
+    whole = statistic.summarize(x, y, shape.blocks, 0, n_folds)
+    middle = statistic.summarize(x, y, shape.blocks, n_folds // 3, n_folds - n_folds // 3)
+    edges = shape.blocks.fold_edges()
+    first, last = edges[n_folds // 3], edges[n_folds - n_folds // 3]
+    np.testing.assert_array_equal(middle.values, whole.values[first:last])
+    np.testing.assert_array_equal(middle.cores, whole.cores[n_folds // 3 : n_folds - n_folds // 3])
