@@ -92,10 +92,30 @@ class Blocks:
         np.fill_diagonal(total, 0.0)
         return total / self.n_blocks
 
+    def flipped_share(self) -> float:
+        """Return the variance of the sum of all cores over that of the sum of all block values, under H0.
+
+        In units of the variance of a centred kernel value, a block has 8 / (b (b - 1)) if it is paired, and otherwise
+        2 / (b (b - 1)) + 2 / (c (c - 1)) + 4 / (b c); its core has 2 sum (w_u w_v)^2 / (p_u p_v), p the precision.
+        """
+        cores = values = 0.0
+        for run in self.runs(0, self.n_blocks):
+            b, c = run.b_x, run.b_y
+            ratio = group_weights(b, c, self.n_groups) ** 2 / group_precisions(b, c, self.n_groups)
+            cores += run.n_blocks * 2.0 * float(ratio.sum() ** 2 - (ratio**2).sum())
+            across = 4.0 / (b * (b - 1)) if self.paired else 4.0 / (b * c)
+            values += run.n_blocks * (2.0 / (b * (b - 1)) + 2.0 / (c * (c - 1)) + across)
+        return cores / values
+
 
 def group_sizes(n_rows: int, n_groups: int) -> Index:
     """Return how many of ``n_rows`` rows each group holds, row r in group r mod n_groups: (n_groups,)."""
     return n_rows // n_groups + (np.arange(n_groups) < n_rows % n_groups).astype(np.int64)
+
+
+def group_precisions(b_x: int, b_y: int, n_groups: int) -> Array:
+    """Return 1 / (1/g_x + 1/g_y) for groups of g_x and g_y rows, the precision of a mean difference: (n_groups,)."""
+    return np.asarray(1.0 / (1.0 / group_sizes(b_x, n_groups) + 1.0 / group_sizes(b_y, n_groups)))
 
 
 def group_weights(b_x: int, b_y: int, n_groups: int) -> Array:
@@ -105,7 +125,7 @@ def group_weights(b_x: int, b_y: int, n_groups: int) -> Array:
     weights give back the paper's average exactly: w_u w_v = g_u g_v / (b (b - 1)). For unequal sizes they follow the
     precision of D_u, 1 / (1/g_x + 1/g_y).
     """
-    precision = 1.0 / (1.0 / group_sizes(b_x, n_groups) + 1.0 / group_sizes(b_y, n_groups))
+    precision = group_precisions(b_x, b_y, n_groups)
     size = 2.0 / (1.0 / b_x + 1.0 / b_y)
     weights: Array = precision / precision.sum() * np.sqrt(size / (size - 1.0))
     return weights

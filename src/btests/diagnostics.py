@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from btests.blocks import Array
-from btests.summary import Summary
+from btests.summary import Summary, sample_sd
 
 # With fewer blocks than this, the groups inside them tell more about the spread than the blocks do.
 _ENOUGH_BLOCKS = 10
@@ -38,14 +38,14 @@ def estimate_spread(summary: Summary) -> Spread:
     """
     m, g = summary.blocks.n_blocks, summary.blocks.n_groups
     if m >= _ENOUGH_BLOCKS or (m > 1 and g < _ENOUGH_GROUPS):
-        return Spread(math.sqrt(summary.variance() / m), m - 1)
+        return Spread(summary.standard_deviation() / math.sqrt(m), m - 1)
     if g < _ENOUGH_GROUPS:
         raise ValueError(
             f"an interval for MMD^2 needs at least 2 blocks or {_ENOUGH_GROUPS} rows, got one block of {g} rows"
         )
     # So few blocks are their own folds: no core is a sum over several of them.
     projections = summary.cores.sum(axis=-1) / summary.blocks.pair_weights().sum(axis=-1)
-    return Spread(2.0 * math.sqrt(float(projections.var(ddof=1)) / projections.size), projections.size - 1)
+    return Spread(2.0 * sample_sd(projections.ravel()) / math.sqrt(projections.size), projections.size - 1)
 
 
 def skewness(values: Array) -> float:

@@ -73,6 +73,16 @@ class Summary:
         """Return the average of the block values (Zaremba et al. 2013, eq. 4)."""
         return float(self.values.mean())
 
-    def variance(self) -> float:
-        """Return the sample variance of the block values, of one block against the others."""
-        return float(self.values.var(ddof=1)) if self.values.size > 1 else float("nan")
+    def standard_deviation(self) -> float:
+        """Return the sample standard deviation of the block values, of one block against the others."""
+        return sample_sd(self.values)
+
+
+def sample_sd(values: Array) -> float:
+    """Return the sample standard deviation: (m,) to a number, NaN for one value alone."""
+    if values.size < 2:
+        return float("nan")
+    # Squares of numbers beyond 1e154 overflow, and below 1e-154 vanish: measure in units of the largest.
+    deviations = values - values.mean()
+    unit = float(np.abs(deviations).max())
+    return 0.0 if unit == 0.0 else unit * float(np.sqrt(np.sum((deviations / unit) ** 2) / (values.size - 1)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -41,9 +42,9 @@ def check_samples(x: object, y: object, *, objects_allowed: bool) -> tuple[Rows,
 def check_block_size(block_size: object, gamma: object, n: int) -> int:
     """Return the block size that was asked for, or the default ``[n^gamma]``, within 2 .. n."""
     if block_size is None:
-        if isinstance(gamma, bool) or not isinstance(gamma, (int, float)) or not 0.0 < gamma < 1.0:
+        if isinstance(gamma, bool) or not isinstance(gamma, (int, float, np.floating)) or not 0.0 < gamma < 1.0:
             raise ValueError(f"gamma must be between 0 and 1, both excluded, got {gamma!r}")
-        return min(n, max(2, round(n**gamma)))
+        return min(n, max(2, round(math.pow(n, gamma))))
     if isinstance(block_size, bool) or not isinstance(block_size, (int, np.integer)):
         raise TypeError(f"block_size must be a whole number or None, got {block_size!r}")
     if not 2 <= block_size <= n:

@@ -10,7 +10,7 @@ import numpy as np
 from btests.blocks import Array
 from btests.nulls.few import warn_if_few_blocks
 from btests.nulls.laws import StudentLaw
-from btests.summary import Summary
+from btests.summary import Summary, sample_sd
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,7 @@ class CrossBlocks:
 
     def statistic(self, summary: Summary) -> float:
         """Return the average over blocks of MMD^2 estimated from the pairs between halves."""
-        half = summary.blocks.n_groups // 2
-        weight = float(summary.blocks.pair_weights()[:half, half:].sum())
-        return float(_row_sums(summary).sum()) / (weight * summary.blocks.n_blocks)
+        return float(_row_sums(summary).sum())
 
     def learn(self, summary: Summary, seed: int) -> StudentLaw:
         """Return the law of the statistic under the null hypothesis; the seed plays no part."""
@@ -38,14 +36,12 @@ class CrossBlocks:
                 "CrossBlocks() needs at least 2 blocks or 4 rows a side in the block; take null=SignFlip()"
             )
         warn_if_few_blocks("CrossBlocks()", f.size, 16)
-        total = float(f.sum())
         # The t statistic is statistic / sd with sd from the spread around the mean, as in any one-sample t-test.
-        spread = math.sqrt(max(0.0, float(np.sum((f - f.mean()) ** 2))) * f.size / (f.size - 1))
-        unit = self.statistic(summary) / total if total != 0.0 else 1.0
-        return StudentLaw(abs(unit) * spread, f.size - 1)
+        return StudentLaw(sample_sd(f) * math.sqrt(f.size), f.size - 1)
 
 
 def _row_sums(summary: Summary) -> Array:
-    """Return f_u of every fold and every group of the first half: (n_folds * (n_groups // 2),)."""
+    """Return f_u, in units that sum to MMD^2, of all folds and groups of the first half: (n_folds * (n_groups // 2),)."""
     half = summary.blocks.n_groups // 2
-    return np.asarray(summary.cores[:, :half, half:].sum(axis=-1).ravel())
+    weight = float(summary.blocks.pair_weights()[:half, half:].sum()) * summary.blocks.n_blocks
+    return np.asarray(summary.cores[:, :half, half:].sum(axis=-1).ravel() / weight)

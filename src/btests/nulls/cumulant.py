@@ -17,8 +17,9 @@ class ThirdCumulant:
     r"""Pearson III law with the variance and the third cumulant of all sign flips, both in closed form.
 
     For a core C with zero diagonal and random signs s, ``s' C s`` has mean 0, variance ``2 sum C_uv^2`` and third
-    cumulant ``8 tr C^3``; folds are independent, so both add up over them. Repeats without a seed, and gives p-values
-    far below what a number of resamples can show; the level is close, not exact.
+    cumulant ``8 tr C^3``; folds are independent, so both add up over them. Flips of groups leave out the pairs inside
+    a group: the variance is scaled up by the share that they move. Repeats without a seed, and gives p-values far
+    below what a number of resamples can show; the level is close, not exact.
     """
 
     def statistic(self, summary: Summary) -> float:
@@ -37,4 +38,5 @@ class ThirdCumulant:
         cores = cores / unit
         variance = 2.0 * float(np.sum(cores**2))
         third = 8.0 * float(np.sum((cores @ cores) * cores))
-        return PearsonLaw(unit * math.sqrt(variance), third / variance**1.5)
+        sd = unit * math.sqrt(variance / summary.blocks.flipped_share())
+        return PearsonLaw(sd, third / variance**1.5)

@@ -14,5 +14,5 @@ def warn_if_few_blocks(null: str, n_blocks: int, wanted: int) -> None:
             f"{null} is an approximation for many blocks, and there are only {n_blocks} (of {wanted} wanted): "
             "its p-value may be off; null=SignFlip() holds its level with any number",
             FewBlocksWarning,
-            stacklevel=4,
+            stacklevel=5,
         )

@@ -132,8 +132,11 @@ class DrawnLaw:
     def threshold(self, alpha: float) -> float:
         """Return the draw that the statistic must exceed, infinity where there are too few draws for ``alpha``."""
         extra = 0 if self.exhaustive else 1
-        # Reject when n_above + extra <= alpha (R + extra); 1e-9 undoes the rounding of alpha times an integer.
-        n_allowed = math.floor(alpha * (self.draws.size + extra) + 1e-9) - extra
-        if n_allowed + extra < 1:
+        n = self.draws.size + extra
+        # The largest k with k / n <= alpha, that very division: the p-value is one, and the product may round apart.
+        k = math.floor(alpha * n)
+        k += (k + 1) / n <= alpha
+        k -= k / n > alpha
+        if k < 1:
             return math.inf
-        return float(self.draws[self.draws.size - 1 - n_allowed]) + self.tolerance
+        return float(self.draws[n - 1 - k]) + self.tolerance

@@ -31,4 +31,4 @@ class Normal:
                 "take a smaller block_size or null=SignFlip()"
             )
         warn_if_few_blocks("Normal()", n_blocks, 30)
-        return NormalLaw(math.sqrt(summary.variance() / n_blocks))
+        return NormalLaw(summary.standard_deviation() / math.sqrt(n_blocks))

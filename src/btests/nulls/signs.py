@@ -25,14 +25,14 @@ def all_signs(n_folds: int, n_groups: int) -> Words:
     n = n_folds * n_groups
     bits = (np.arange(2**n)[None, :] >> np.arange(n)[:, None]) & 1
     padded = np.pad(bits, ((0, 0), (0, -(2**n) % 64))).reshape(n, -1, 64).astype(np.uint64)
-    words = (padded << np.arange(64, dtype=np.uint64)).sum(axis=-1, dtype=np.uint64)
+    words: Words = (padded << np.arange(64, dtype=np.uint64)).sum(axis=-1, dtype=np.uint64)
     return words.reshape(n_folds, n_groups, -1)
 
 
 def unpack(words: Words, n_draws: int) -> Array:
     """Return the signs, -1 where the bit is set: (f, g, words) to (f, g, n_draws)."""
     bits = (words[..., None] >> np.arange(64, dtype=np.uint64)) & np.uint64(1)
-    return 1.0 - 2.0 * bits.reshape(*words.shape[:2], -1)[..., :n_draws]
+    return 1.0 - 2.0 * bits.reshape(*words.shape[:2], -1)[..., :n_draws].astype(np.float64)
 
 
 def flip_plain(cores: Array, words: Words, n_draws: int) -> Array:
