@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from btests import Gaussian
-from btests.blocks import Blocks
 from btests.statistics import MMD, Sample
 from tests.bounds import FALSE_ALARM, deviations
+from tests.statistics.shapes import Shape
 
 
 def exact_mmd(d: int, shift: float, spread: float, bandwidth: float) -> float:
@@ -28,25 +28,23 @@ def exact_mmd(d: int, shift: float, spread: float, bandwidth: float) -> float:
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize(
-    ("n_x", "n_y", "block_size", "d", "shift", "spread", "bandwidth"),
+    ("shape", "shift", "spread", "bandwidth"),
     [
-        (60_000, 60_000, 2, 1, 0.0, 1.0, 1.0),
-        (60_000, 60_000, 2, 1, 0.5, 1.0, 1.0),
-        (60_000, 60_000, 20, 3, 0.0, 1.3, 1.5),
-        (60_000, 60_000, 20, 3, 0.2, 1.3, 0.5),
-        (60_000, 60_000, 60, 10, 0.1, 1.0, 3.0),
-        (30_000, 75_000, 10, 2, 0.3, 0.7, 1.0),
-        (20_000, 20_000, 40, 50, 0.05, 1.05, 5.0),
+        (Shape(60_000, 60_000, 2, 1), 0.0, 1.0, 1.0),
+        (Shape(60_000, 60_000, 2, 1), 0.5, 1.0, 1.0),
+        (Shape(60_000, 60_000, 20, 3), 0.0, 1.3, 1.5),
+        (Shape(60_000, 60_000, 20, 3), 0.2, 1.3, 0.5),
+        (Shape(60_000, 60_000, 60, 10), 0.1, 1.0, 3.0),
+        (Shape(30_000, 75_000, 10, 2), 0.3, 0.7, 1.0),
+        (Shape(20_000, 20_000, 40, 50), 0.05, 1.05, 5.0),
     ],
 )
-def test_mean_of_block_values(
-    n_x: int, n_y: int, block_size: int, d: int, shift: float, spread: float, bandwidth: float, dtype: str
-) -> None:
+def test_mean_of_block_values(shape: Shape, shift: float, spread: float, bandwidth: float, dtype: str) -> None:
     """The average of m >= 500 block values is normal enough: false alarm 1e-6 / 14 in each cell, 1e-6 in all."""
-    rng = np.random.default_rng(block_size + d)
-    x, y = rng.normal(size=(n_x, d)), rng.normal(shift, spread, size=(n_y, d))
-    blocks = Blocks.of_size(n_x, n_y, block_size)
+    rng = np.random.default_rng(shape)
+    x, y = rng.normal(size=(shape.n_x, shape.d)), rng.normal(shift, spread, size=(shape.n_y, shape.d))
+    blocks = shape.blocks
     values = MMD(Gaussian(bandwidth), dtype).summarize(Sample(x), Sample(y), blocks, 0, blocks.n_folds).values
     standard_error = values.std(ddof=1) / math.sqrt(values.size)
-    error = values.mean() - exact_mmd(d, shift, spread, bandwidth)
+    error = values.mean() - exact_mmd(shape.d, shift, spread, bandwidth)
     assert abs(error) < deviations(values.size - 1, FALSE_ALARM / 14) * standard_error

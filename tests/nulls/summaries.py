@@ -1,0 +1,23 @@
+"""Summaries for tests of nulls."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from btests import Gaussian, Kernel
+from btests.blocks import Blocks
+from btests.statistics import MMD, Sample
+from btests.summary import Summary
+from tests.reference import Array
+
+
+def two_samples(n_x: int, n_y: int, shift: float = 0.0, seed: int = 0) -> tuple[Array, Array]:
+    """Return two normal samples in the plane."""
+    rng = np.random.default_rng([seed, n_x, n_y])
+    return rng.normal(size=(n_x, 2)), rng.normal(shift, 1.0, size=(n_y, 2))
+
+
+def summarize(x: Array, y: Array, n_blocks: int, kernel: Kernel | None = None, *, plain: bool = False) -> Summary:
+    """Return the summary of all blocks."""
+    blocks = Blocks(len(x), len(y), n_blocks)
+    return MMD(kernel or Gaussian(1.0), plain=plain).summarize(Sample(x), Sample(y), blocks, 0, blocks.n_folds)
