@@ -63,9 +63,10 @@ class TestResult:
     kernel: Kernel
     seed: int
     engine: str
-    seconds: float
-    summary: Summary = field(repr=False)
-    law: Law = field(repr=False)
+    # Not compared: two runs with one seed are equal, and arrays do not compare to one answer.
+    seconds: float = field(compare=False)
+    summary: Summary = field(repr=False, compare=False)
+    law: Law = field(repr=False, compare=False)
 
     @classmethod
     def conclude(
@@ -75,7 +76,7 @@ class TestResult:
         if not summary.is_complete:
             raise ValueError(f"{summary.folds.size} of {summary.blocks.n_folds} folds are there; add the others first")
         if not (np.isfinite(summary.values).all() and np.isfinite(summary.cores).all()):
-            raise ValueError("the kernel overflowed on these data; scale them down or take a bounded kernel")
+            raise ValueError("the kernel overflowed or gave NaN on these data; scale them down or take a bounded kernel")
         law = null.learn(summary, seed)
         statistic = null.statistic(summary)
         b = summary.blocks
@@ -124,7 +125,9 @@ class TestResult:
         Unlike ``pvalue`` it does not assume that the distributions are the same, so at tau = 0 it is another, more
         cautious p-value.
         """
-        if isinstance(tau, bool) or not math.isfinite(tau) or tau < 0:
+        if isinstance(tau, bool) or not isinstance(tau, (int, float, np.floating)):
+            raise TypeError(f"tau must be a number, got {tau!r}")
+        if not math.isfinite(tau) or tau < 0:
             raise ValueError(f"tau must be a finite number of at least 0, got {tau!r}")
         spread = self._spread()
         return StudentLaw(spread.standard_error, spread.degrees).pvalue(self.summary.mean() - tau)

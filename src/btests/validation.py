@@ -15,6 +15,9 @@ Rows = npt.NDArray[Any]
 # Look for NaN in slices of this many numbers: the mask of all data at once would cost an eighth of them in memory.
 _SLICE = 2**20
 
+# Larger cells would overflow in a difference.
+_LARGEST = np.float64(1e300)
+
 
 def check_samples(x: object, y: object, *, objects_allowed: bool) -> tuple[Rows, Rows]:
     """Return both samples as (n, d) floats, or as (n,) objects where a kernel for them was given."""
@@ -63,7 +66,7 @@ def check_seed(seed: object) -> int:
 
 def check_alpha(alpha: object) -> float:
     """Return a level or a confidence between 0 and 1."""
-    if isinstance(alpha, bool) or not isinstance(alpha, (int, float, np.number)) or not 0.0 < float(alpha) < 1.0:
+    if isinstance(alpha, bool) or not isinstance(alpha, (int, float, np.floating)) or not 0.0 < float(alpha) < 1.0:
         raise ValueError(f"a level must be between 0 and 1, both excluded, got {alpha!r}")
     return float(alpha)
 
@@ -75,7 +78,7 @@ def _refuse_other_things(name: str, value: object) -> None:
         raise TypeError(f"{name} must be the data themselves, not {value!r}; read the file first, e.g. with numpy.load")
     if isinstance(value, (dict, set)):
         raise TypeError(f"{name} must be an array, a data frame or a sequence, got a {type(value).__name__}")
-    if hasattr(value, "toarray") and hasattr(value, "nnz"):
+    if hasattr(type(value), "toarray") and hasattr(type(value), "nnz"):
         raise TypeError(f"{name} is a sparse matrix; pass {name}.toarray()")
     if np.ma.isMaskedArray(value) and np.ma.is_masked(value):
         raise ValueError(f"{name} has masked cells; drop or fill those rows first")
@@ -85,15 +88,14 @@ def _column_names(value: object) -> list[str] | None:
     """Return the column names of a data frame (pandas, polars, pyarrow, ...), None for anything else."""
     if not hasattr(value, "__getitem__") or not hasattr(value, "columns"):
         return None
-    names = getattr(value, "column_names", None) or getattr(value, "columns", None)
+    # pyarrow has them in column_names; ask the type, for a pandas column may be called that.
+    names = getattr(value, "column_names" if hasattr(type(value), "column_names") else "columns")
     return None if names is None else list(names)
 
 
 def _matched(names_x: list[str], names_y: list[str]) -> list[str]:
     for name, names in (("x", names_x), ("y", names_y)):
-        doubles = sorted({str(c) for c in names if names.count(c) > 1})
-        if doubles:
-            raise ValueError(f"{name} has more than one column called {', '.join(doubles)}; rename or drop them")
+        _refuse_doubles(name, names)
     only_x = [str(c) for c in names_x if c not in names_y]
     only_y = [str(c) for c in names_y if c not in names_x]
     if only_x or only_y:
@@ -102,9 +104,14 @@ def _matched(names_x: list[str], names_y: list[str]) -> list[str]:
     return names_x
 
 
+def _refuse_doubles(name: str, columns: list[str]) -> None:
+    doubles = sorted({str(c) for c in columns if columns.count(c) > 1})
+    if doubles:
+        raise ValueError(f"{name} has more than one column called {', '.join(doubles)}; rename or drop them")
+
+
 def _frame_rows(name: str, frame: Any, present: list[str], wanted: list[str]) -> Rows:
-    if len(set(present)) != len(present):
-        _matched(present, present)
+    _refuse_doubles(name, present)
     columns = []
     for column in wanted:
         cells = np.asarray(frame[column])
@@ -157,13 +164,16 @@ def _check_numbers(x: Rows, y: Rows) -> None:
     for name, rows in (("x", x), ("y", y)):
         step = max(1, _SLICE // rows.shape[1])
         for start in range(0, len(rows), step):
-            finite = np.isfinite(rows[start : start + step])
-            if not finite.all():
-                row, column = np.argwhere(~finite)[0]
-                raise ValueError(
-                    f"{name} has a {'NaN' if np.isnan(rows[start + row, column]) else 'infinite'} cell in row "
-                    f"{start + row}, column {column}; drop or fill such rows first"
-                )
+            part = rows[start : start + step]
+            if -_LARGEST <= part.min() and part.max() <= _LARGEST:  # False for NaN
+                continue
+            row, column = np.argwhere(~(np.abs(part) <= _LARGEST))[0]
+            cell = float(part[row, column])
+            place = f"cell in row {start + row}, column {column}"
+            if math.isfinite(cell):
+                raise ValueError(f"{name} has a {place} beyond 1e300, {cell:g}; scale the data down")
+            kind = "a NaN" if math.isnan(cell) else "an infinite"
+            raise ValueError(f"{name} has {kind} {place}; drop or fill such rows first")
 
 
 def _count(n: int, noun: str) -> str:

@@ -1,4 +1,4 @@
-"""Distances between the points of two stacks, without cancellation where it is affordable."""
+"""Distances between the points of two stacks, without cancellation."""
 
 from __future__ import annotations
 
@@ -8,48 +8,62 @@ from btests.blocks import Array
 
 # One pass over the Gram matrix per coordinate up to this width; wider data go through a matrix product.
 _DIRECT_UP_TO = 36
+# A difference of this much less than its terms has lost three digits.
+_CANCELLED = 1e-3
+# Coordinates of pairs that are done again together.
+_AT_ONCE = 2**20
 
 
-def near_origin(x: Array, y: Array, unit: float) -> tuple[Array, Array]:
-    """Return both stacks (..., b, d) and (..., c, d) times ``unit``, the origin moved to the first rows of x.
+def squared_distances(x: Array, y: Array, unit: float = 1.0) -> Array:
+    """Return squared Euclidean distances, in ``1 / unit``: two stacks (..., b, d) and (..., c, d) to (..., b, c).
 
-    The move comes first: scaled coordinates are rounded, which far from the origin would cost the differences digits.
+    Differences are scaled, not coordinates (rounding those would cost digits far from the origin), and not squares
+    (those of tiny or huge differences leave the range of floats).
     """
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    origin = x[..., :1, :]
-    return (x - origin) * unit, (y - origin) * unit
+    if x.shape[-1] > _DIRECT_UP_TO:
+        return _by_product(x, y, unit)
+    out = np.zeros((*x.shape[:-1], y.shape[-2]))
+    for k in range(x.shape[-1]):
+        difference = x[..., :, None, k] - y[..., None, :, k]
+        difference *= unit
+        difference *= difference
+        out += difference
+    return out
 
 
-def squared_distances(x: Array, y: Array) -> Array:
-    """Return squared Euclidean distances: two stacks (..., b, d) and (..., c, d) to (..., b, c)."""
-    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    if x.shape[-1] <= _DIRECT_UP_TO:
-        out = np.zeros((*x.shape[:-1], y.shape[-2]))
-        for k in range(x.shape[-1]):
-            difference = x[..., :, None, k] - y[..., None, :, k]
-            difference *= difference
-            out += difference
-        return out
+def _by_product(x: Array, y: Array, unit: float) -> Array:
     # |x - y|^2 = |x|^2 + |y|^2 - 2 x.y loses digits when both norms are large: move the origin into the data first.
-    origin = x.mean(axis=-2, keepdims=True)
-    x, y = x - origin, y - origin
-    out = x @ np.swapaxes(y, -1, -2)
-    out *= -2.0
-    out += np.einsum("...ik,...ik->...i", x, x)[..., :, None]
-    out += np.einsum("...ik,...ik->...i", y, y)[..., None, :]
-    return np.maximum(out, 0.0, out=out)
+    some = x[..., :: max(1, x.shape[-2] // 16), :]
+    origin = np.median(some, axis=-2, keepdims=True)
+    p, q = (x - origin) * unit, (y - origin) * unit
+    norms = _squares(p)[..., :, None] + _squares(q)[..., None, :]
+    out = np.asarray(norms - 2.0 * (p @ np.swapaxes(q, -1, -2)))
+    # Outliers still lose digits, or are inf - inf: such pairs are done again, one by one.
+    lost = np.nonzero(~(out > _CANCELLED * norms))
+    step = max(1, _AT_ONCE // x.shape[-1])
+    for start in range(0, lost[0].size, step):
+        *stack, i, j = (index[start : start + step] for index in lost)
+        out[(*stack, i, j)] = _squares((x[(*stack, i)] - y[(*stack, j)]) * unit)
+    return out
 
 
-def distances(x: Array, y: Array) -> Array:
-    """Return Euclidean distances: two stacks (..., b, d) and (..., c, d) to (..., b, c)."""
-    out = squared_distances(x, y)
+def _squares(x: Array) -> Array:
+    """Return squared norms: (..., d) to (...)."""
+    return np.asarray(np.einsum("...k,...k->...", x, x))
+
+
+def distances(x: Array, y: Array, unit: float = 1.0) -> Array:
+    """Return Euclidean distances, in ``1 / unit``: two stacks (..., b, d) and (..., c, d) to (..., b, c)."""
+    out = squared_distances(x, y, unit)
     return np.sqrt(out, out=out)
 
 
-def city_block_distances(x: Array, y: Array) -> Array:
-    """Return sums of absolute differences: two stacks (..., b, d) and (..., c, d) to (..., b, c)."""
+def city_block_distances(x: Array, y: Array, unit: float = 1.0) -> Array:
+    """Return sums of absolute differences, in ``1 / unit``: stacks (..., b, d) and (..., c, d) to (..., b, c)."""
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     out = np.zeros((*x.shape[:-1], y.shape[-2]))
     for k in range(x.shape[-1]):
         out += np.abs(x[..., :, None, k] - y[..., None, :, k])
+    out *= unit
     return out

@@ -9,7 +9,7 @@ import numpy as np
 
 from btests.blocks import Array
 from btests.kernels.combination import add, scale
-from btests.kernels.distances import near_origin, squared_distances
+from btests.kernels.distances import squared_distances
 from btests.kernels.parameters import require_positive
 from btests.kernels.protocol import Radial
 
@@ -34,9 +34,8 @@ class Gaussian:
 
     def __call__(self, x: Array, y: Array) -> Array:
         """Return Gram matrices: two stacks (..., b, d) and (..., c, d) to (..., b, c)."""
-        # Scale the points, not the distances: squares of tiny or huge distances would leave the range of floats.
         unit = 1.0 / (self.bandwidth * math.sqrt(2.0))
-        exponent = squared_distances(*near_origin(x, y, unit))
+        exponent = squared_distances(x, y, unit)
         return np.exp(np.negative(exponent, out=exponent), out=exponent)
 
     def terms(self) -> tuple[Radial, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from btests.blocks import Array
 from btests.kernels.combination import add, scale
-from btests.kernels.distances import city_block_distances, near_origin
+from btests.kernels.distances import city_block_distances
 from btests.kernels.parameters import require_positive
 from btests.kernels.protocol import Radial
 
@@ -28,7 +28,7 @@ class Laplacian:
 
     def __call__(self, x: Array, y: Array) -> Array:
         """Return Gram matrices: two stacks (..., b, d) and (..., c, d) to (..., b, c)."""
-        exponent = city_block_distances(*near_origin(x, y, 1.0 / self.bandwidth))
+        exponent = city_block_distances(x, y, 1.0 / self.bandwidth)
         return np.exp(np.negative(exponent, out=exponent), out=exponent)
 
     def terms(self) -> tuple[Radial, ...]:

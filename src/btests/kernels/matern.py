@@ -9,7 +9,7 @@ import numpy as np
 
 from btests.blocks import Array
 from btests.kernels.combination import add, scale
-from btests.kernels.distances import distances, near_origin
+from btests.kernels.distances import distances
 from btests.kernels.parameters import require_positive
 from btests.kernels.protocol import Radial
 
@@ -32,7 +32,7 @@ class Matern:
     def __call__(self, x: Array, y: Array) -> Array:
         """Return Gram matrices: two stacks (..., b, d) and (..., c, d) to (..., b, c)."""
         unit = math.sqrt(2.0 * self.nu) / self.bandwidth
-        s = distances(*near_origin(x, y, unit))
+        s = distances(x, y, unit)
         if self.nu == 0.5:
             return np.exp(-s)
         # Far beyond the reach of exp(-s) the polynomial may overflow: 0 * inf.

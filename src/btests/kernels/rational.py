@@ -9,7 +9,7 @@ import numpy as np
 
 from btests.blocks import Array
 from btests.kernels.combination import add, scale
-from btests.kernels.distances import near_origin, squared_distances
+from btests.kernels.distances import squared_distances
 from btests.kernels.parameters import require_positive
 from btests.kernels.protocol import Radial
 
@@ -30,7 +30,7 @@ class RationalQuadratic:
 
     def __call__(self, x: Array, y: Array) -> Array:
         """Return Gram matrices: two stacks (..., b, d) and (..., c, d) to (..., b, c)."""
-        base = 1.0 + squared_distances(*near_origin(x, y, self._unit()))
+        base = 1.0 + squared_distances(x, y, self._unit())
         return np.asarray(base**-self.alpha)
 
     def terms(self) -> tuple[Radial, ...] | None:
@@ -58,7 +58,7 @@ class InverseMultiquadric:
 
     def __call__(self, x: Array, y: Array) -> Array:
         """Return Gram matrices: two stacks (..., b, d) and (..., c, d) to (..., b, c)."""
-        base = 1.0 + squared_distances(*near_origin(x, y, 1.0 / self.bandwidth))
+        base = 1.0 + squared_distances(x, y, 1.0 / self.bandwidth)
         return np.asarray(1.0 / np.sqrt(base))
 
     def terms(self) -> tuple[Radial, ...]:

@@ -27,22 +27,25 @@ def check_kernel(kernel: Kernel, x: Sample, y: Sample) -> None:
     b = y.head(min(_OTHER_ROWS, len(y)))
     p: Any = a if x.is_numeric else a.tolist()
     q: Any = b if x.is_numeric else b.tolist()
-    across = _matrix(kernel, p, q)
-    back, within = _matrix(kernel, q, p), _matrix(kernel, p, list(p) if not x.is_numeric else p.copy())
+    across = kernel_matrix(kernel, p, q)
+    back, within = kernel_matrix(kernel, q, p), kernel_matrix(kernel, p, p.copy())
     for one, other in ((across, back.T), (within, within.T)):
         scale = float(np.abs(one).max()) or 1.0
         if not np.allclose(one, other, rtol=1e-6, atol=1e-9 * scale):
             raise ValueError("the kernel is not symmetric: kernel(a, b) and kernel(b, a).T differ on the first rows")
 
 
-def _matrix(kernel: Kernel, p: Any, q: Any) -> np.ndarray[Any, Any]:
+def kernel_matrix(kernel: Kernel, p: Any, q: Any) -> np.ndarray[Any, Any]:
+    """Return the Gram matrix that a user's kernel gives for two samples, or say what is wrong with it."""
     wanted = (len(p), len(q))
     try:
-        out = np.asarray(kernel(p, q))
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused
+            out = np.asarray(kernel(p, q))
     except Exception as error:
         raise ValueError(
-            f"the kernel failed on the first rows ({type(error).__name__}: {error}); it must take {_kind(p)} and return "
-            "the matrix of their kernel values, or be wrapped as btests.Pairwise(function) if it takes two single rows"
+            f"the kernel failed on {wanted[0]} and {wanted[1]} rows ({type(error).__name__}: {error}); it must take "
+            f"{_kind(p)} and return the matrix of their kernel values, or be wrapped as btests.Pairwise(function) if "
+            "it takes two single rows"
         ) from error
     if out.shape != wanted:
         raise ValueError(
@@ -50,7 +53,10 @@ def _matrix(kernel: Kernel, p: Any, q: Any) -> np.ndarray[Any, Any]:
             f"shape {out.shape}; a function of two single rows is wrapped as btests.Pairwise(function)"
         )
     if out.dtype.kind not in "biuf" or not np.isfinite(out).all():
-        raise ValueError("the kernel must return finite real numbers; on the first rows it does not")
+        raise ValueError(
+            f"the kernel must return finite real numbers; on {wanted[0]} and {wanted[1]} rows it does not, because it "
+            "is not defined there or overflows"
+        )
     return out
 
 

@@ -13,6 +13,7 @@ from btests import fast
 from btests.blocks import Array, Blocks
 from btests.kernels import Combination, Pairwise
 from btests.kernels.protocol import HasTerms, Kernel
+from btests.statistics.checks import kernel_matrix
 from btests.statistics.gram import block_cores, block_values, without_diagonal
 from btests.statistics.sample import Sample
 from btests.summary import Summary
@@ -99,12 +100,13 @@ def evaluate(kernel: Kernel, p: npt.NDArray[Any], q: npt.NDArray[Any]) -> Array:
     Our own kernels take stacks; a user's function sees one block at a time, as an array (b, d) or a list of objects.
     """
     if p.dtype != object and _takes_stacks(kernel):
-        return np.asarray(kernel(p, q), dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused in the end
+            return np.asarray(kernel(p, q), dtype=np.float64)
     stack = np.empty((len(p), p.shape[1], q.shape[1]))
     for i in range(len(p)):
         a: Any = p[i] if p.dtype != object else p[i].tolist()
         c: Any = a if q is p else (q[i] if q.dtype != object else q[i].tolist())
-        stack[i] = kernel(a, c)
+        stack[i] = kernel_matrix(kernel, a, c)
     return stack
 
 
