@@ -13,6 +13,10 @@ unexport PYTHONPATH
 SOURCES := pyproject.toml CMakeLists.txt $(shell find src -name __pycache__ -prune -o \
              \( -type d -o -name '*.py' -o -name '*.cpp' -o -name '*.hpp' -o -name 'py.typed' \) -print)
 
+# Build tools that stay, and a build folder for each environment: a change in Python compiles no C++ again, as it would
+# with the throw-away build environment that pip makes otherwise.
+BUILD_TOOLS := 'scikit-build-core>=0.10' 'cmake>=3.15' ninja
+
 PIP_FLAGS := --quiet --disable-pip-version-check
 
 .PHONY: demo test study study-quick bench clean
@@ -43,7 +47,9 @@ bench: .venv-bench/installed .venv-bench/peers
 
 .venv/installed .venv-test/installed .venv-bench/installed: $(SOURCES)
 	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
-	$(@D)/bin/python -m pip install $(PIP_FLAGS) '.[$(EXTRAS)]'
+	$(@D)/bin/python -m pip install $(PIP_FLAGS) $(BUILD_TOOLS)
+	PATH="$(CURDIR)/$(@D)/bin:$$PATH" $(@D)/bin/python -m pip install $(PIP_FLAGS) --no-build-isolation \
+	  --config-settings=build-dir=build/$(@D) '.[$(EXTRAS)]'
 	@touch $@
 
 # One by one: a peer that does not install must not take the others with it.
