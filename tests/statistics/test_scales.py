@@ -89,3 +89,18 @@ def test_very_wide_kernels_are_linear(kernel: Gaussian | RationalQuadratic, shap
     found = summarize(MMD(kernel, plain=plain), x, y, shape).values * kernel.bandwidth**2
     wanted = summarize(MMD(Linear()), x, y, shape).values
     np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5 * shape.d)
+
+
+@pytest.mark.parametrize("plain", [False, True])
+@pytest.mark.parametrize("size", [1e3, 1e8, 1e100])
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_one_far_row_costs_the_others_no_digits(shape: Shape, place: int, size: float, plain: bool) -> None:
+    """Its own kernel values are 0 (the bandwidth is small beside it), and all others are as if it were elsewhere."""
+    x, y = two_samples(shape)
+    statistic = MMD(Gaussian(shape.d**0.5), plain=plain)
+    near, far = x.copy(), x.copy()
+    near[place], far[place] = 1e3, size
+    wanted, found = summarize(statistic, near, y, shape), summarize(statistic, far, y, shape)
+    np.testing.assert_allclose(found.values, wanted.values, rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(found.cores, wanted.cores, rtol=1e-11, atol=1e-13)

@@ -1,0 +1,51 @@
+"""The level of the default test on a few small problems; the full table is a study of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from btests import btest
+from btests.experiments.problems import blobs
+from tests.bounds import FALSE_ALARM, count_bounds
+from tests.reference import Array
+
+N, N_TRIALS = 200, 2000
+
+Draw = Callable[[int, np.random.Generator], Array]
+PROBLEMS: dict[str, Draw] = {
+    "normal": lambda n, rng: rng.normal(size=(n, 1)),
+    "blobs": blobs,
+    "heavy tails": lambda n, rng: rng.standard_t(2, size=(n, 2)),
+}
+LEVELS = (0.05, 0.01)
+
+
+def rejections(draw: Draw, n_x: int, n_y: int, block_size: int) -> dict[float, int]:
+    """Return how often two samples of one distribution are told apart, per level."""
+    counts = dict.fromkeys(LEVELS, 0)
+    for seed in range(N_TRIALS):
+        rng = np.random.default_rng([seed, block_size, n_y])
+        result = btest(draw(n_x, rng), draw(n_y, rng), block_size=block_size, seed=seed)
+        for alpha in LEVELS:
+            counts[alpha] += result.rejects(alpha)
+    return counts
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("block_size", [2, 14, 100])
+def test_level_is_exact(problem: str, block_size: int) -> None:
+    """Sign flips are exact for equal sizes: binomial counts, 18 of them, with a false alarm of 1e-6 in all."""
+    for alpha, count in rejections(PROBLEMS[problem], N, N, block_size).items():
+        low, high = count_bounds(N_TRIALS, alpha, alpha, FALSE_ALARM / 18)
+        assert low <= count <= high, f"{count} of {N_TRIALS} at level {alpha}"
+
+
+@pytest.mark.parametrize(("n_y", "block_size"), [(300, 14), (1000, 14), (1000, 2)])
+def test_level_of_unequal_sizes_is_close(n_y: int, block_size: int) -> None:
+    """There the flips are right to the third cumulant: within a fifth of the level, and a false alarm of 1e-6 / 3."""
+    for alpha, count in rejections(PROBLEMS["heavy tails"], N, n_y, block_size).items():
+        low, high = count_bounds(N_TRIALS, 0.8 * alpha, 1.2 * alpha, FALSE_ALARM / 6)
+        assert low <= count <= high, f"{count} of {N_TRIALS} at level {alpha}"

@@ -1,0 +1,128 @@
+"""What a result says about the size of a difference, and about its own assumptions."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from btests import CrossBlocks, FewBlocksWarning, Gaussian, Normal, SignFlip, TestResult, ThirdCumulant, btest
+from btests.diagnostics import ks_normality, skewness
+from tests.bounds import count_bounds
+from tests.statistics.test_closed_form import exact_mmd
+
+
+def h_a_result(n_x: int, n_y: int, block_size: int, seed: int) -> TestResult:
+    """Return a test of N(0, I) against N(0.7, I) in the plane."""
+    rng = np.random.default_rng([seed, n_x, n_y])
+    x, y = rng.normal(size=(n_x, 2)), rng.normal(0.7, 1.0, size=(n_y, 2))
+    return btest(x, y, kernel=Gaussian(1.0), block_size=block_size, null=SignFlip(1), seed=seed)
+
+
+TRUTH = exact_mmd(2, 0.7, 1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("n_x", "n_y", "block_size"),
+    [
+        (400, 400, 10),
+        (400, 400, 40),
+        (400, 400, 100),
+        (400, 400, 200),
+        (400, 400, 400),
+        (300, 500, 300),
+        (300, 500, 30),
+    ],
+)
+def test_intervals_cover(n_x: int, n_y: int, block_size: int) -> None:
+    """95 % intervals of 1000 samples hold the true MMD^2 in 93.5 to 97 of 100 cases; false alarm 1e-6 / 7 each.
+
+    The interval is asymptotic, so its coverage is allowed that much of an error: many blocks of few rows have skewed
+    values, and few blocks are measured by at most 32 groups each. Where blocks are many it errs to neither side.
+    """
+    covered = 0
+    for seed in range(1000):
+        low, high = h_a_result(n_x, n_y, block_size, seed).confidence_interval(0.95)
+        covered += low <= TRUTH <= high
+    lowest, highest = count_bounds(1000, 0.935, 0.97, 1e-6 / 7)
+    assert lowest <= covered <= highest
+
+
+@pytest.mark.parametrize("block_size", [20, 400])
+def test_pvalue_above_the_truth_is_a_pvalue(block_size: int) -> None:
+    """At tau = the true MMD^2 it is at most 5 % in about 5 % of 1000 samples: 3 to 6.5, false alarm 1e-6 / 2 each."""
+    rejected = sum(h_a_result(400, 400, block_size, seed).pvalue_above(TRUTH) <= 0.05 for seed in range(1000))
+    lowest, highest = count_bounds(1000, 0.03, 0.065, 1e-6 / 2)
+    assert lowest <= rejected <= highest
+
+
+def test_pvalue_above_and_interval_are_one_law() -> None:
+    result = h_a_result(400, 400, 20, 0)
+    low, high = result.confidence_interval(0.9)
+    assert result.pvalue_above(low) == pytest.approx(0.05, rel=1e-9)
+    assert result.pvalue_above(high) == pytest.approx(0.95, rel=1e-9)
+    assert result.pvalue_above(0.0) < result.pvalue_above(0.1) < result.pvalue_above(10.0) <= 1.0
+
+
+def test_interval_is_students_over_blocks() -> None:
+    result = h_a_result(400, 400, 20, 0)
+    values = result.block_values
+    assert result.standard_error == pytest.approx(stats.sem(values), rel=1e-12)
+    wanted = stats.t.interval(0.9, values.size - 1, values.mean(), stats.sem(values))
+    assert result.confidence_interval(0.9) == pytest.approx(wanted, rel=1e-9)
+
+
+def test_intervals_are_nested_and_centred() -> None:
+    for block_size in (10, 100, 400):
+        result = h_a_result(400, 400, block_size, 0)
+        wide, narrow = result.confidence_interval(0.99), result.confidence_interval(0.5)
+        assert wide.low < narrow.low < result.statistic < narrow.high < wide.high
+        assert (wide.low + wide.high) / 2.0 == pytest.approx(result.statistic, rel=1e-9)
+
+
+def test_an_interval_needs_some_rows() -> None:
+    with pytest.raises(ValueError, match="an interval for MMD\\^2 needs at least 2 blocks or 8 rows"):
+        h_a_result(7, 7, 7, 0).confidence_interval()
+    assert h_a_result(8, 8, 8, 0).standard_error > 0.0
+    assert h_a_result(8, 8, 4, 0).standard_error > 0.0
+
+
+def test_skewness_and_normality_are_those_of_scipy() -> None:
+    for values in (np.random.default_rng(0).exponential(size=50), np.array([1.0, 2.0, 4.0]), np.arange(7.0) * 1e-200):
+        assert skewness(values) == pytest.approx(float(stats.skew(values / values.max())), rel=1e-9, abs=1e-12)
+    values = np.random.default_rng(1).exponential(size=200)
+    wanted = stats.kstest(values, stats.norm(values.mean(), values.std(ddof=1)).cdf, method="asymp")
+    found = ks_normality(values)
+    assert found.statistic == pytest.approx(wanted.statistic, rel=1e-9)
+    assert found.pvalue == pytest.approx(wanted.pvalue, rel=1e-6)
+
+
+def test_of_a_result() -> None:
+    result = h_a_result(400, 400, 4, 0)
+    assert result.skewness() == pytest.approx(float(stats.skew(result.block_values)), rel=1e-9)
+    assert result.normality() == ks_normality(result.block_values)
+    assert 0.0 <= result.normality().pvalue <= 1.0
+
+
+@pytest.mark.parametrize("values", [np.array([]), np.array([1.0]), np.array([1.0, 2.0]), np.full(5, 0.1)])
+def test_too_few_or_equal_values_have_no_skewness(values: np.ndarray) -> None:  # type: ignore[type-arg]
+    if values.size:
+        assert math.isnan(skewness(values))
+        assert math.isnan(ks_normality(values).pvalue)
+
+
+@pytest.mark.parametrize("null", [Normal(), ThirdCumulant(), CrossBlocks()], ids=repr)
+def test_few_blocks_warn_where_the_caller_is(null: Normal) -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(12, 2)), rng.normal(size=(12, 2))
+    with pytest.warns(FewBlocksWarning, match="its p-value may be off") as caught:
+        btest(x, y, block_size=6, null=null, seed=1)
+    assert caught[0].filename == __file__
+
+
+def test_sign_flips_never_warn() -> None:
+    rng = np.random.default_rng(0)
+    for n in (2, 3, 5, 12):
+        btest(rng.normal(size=(n, 2)), rng.normal(size=(n, 2)), block_size=n, seed=1)

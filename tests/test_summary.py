@@ -1,0 +1,120 @@
+"""Summaries add: chunks and their order leave no trace, not in a bit."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from btests import Gaussian, Linear, SignFlip, TestResult
+from btests.blocks import Blocks
+from btests.statistics import MMD, Sample
+from btests.summary import Summary, sample_sd
+
+
+def whole(n_x: int, n_y: int, block_size: int, *, plain: bool = False, linear: bool = False) -> Summary:
+    """Return the summary of all blocks of two normal samples."""
+    return pieces(n_x, n_y, block_size, None, plain=plain, linear=linear)[0]
+
+
+def pieces(
+    n_x: int, n_y: int, block_size: int, edges: list[int] | None, *, plain: bool = False, linear: bool = False
+) -> list[Summary]:
+    """Return the summaries of folds edges[i] .. edges[i + 1] - 1."""
+    rng = np.random.default_rng([n_x, n_y])
+    x, y = Sample(rng.normal(size=(n_x, 2))), Sample(rng.normal(0.3, 1.0, size=(n_y, 2)))
+    blocks = Blocks.of_size(n_x, n_y, block_size)
+    statistic = MMD(Linear() if linear else Gaussian(1.0), plain=plain)
+    cuts = [0, blocks.n_folds] if edges is None else sorted({0, blocks.n_folds} | {e % blocks.n_folds for e in edges})
+    return [statistic.summarize(x, y, blocks, i, j) for i, j in itertools.pairwise(cuts)]
+
+
+def assert_same(one: Summary, other: Summary) -> None:
+    """Assert equality to the bit."""
+    assert one.blocks == other.blocks
+    for name in ("folds", "values", "cores"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), strict=True)
+
+
+SIZES = st.sampled_from([(60, 60, 2), (61, 61, 3), (200, 200, 14), (50, 83, 5), (1300, 1300, 33), (120, 120, 60)])
+
+
+@given(SIZES, st.lists(st.integers(0, 1000), max_size=6), st.booleans(), st.randoms(use_true_random=False))
+def test_merging_is_concatenation(sizes: tuple[int, int, int], edges: list[int], plain: bool, random: Random) -> None:
+    parts = pieces(*sizes, edges, plain=plain)
+    random.shuffle(parts)
+    assert_same(functools.reduce(operator.add, parts), whole(*sizes, plain=plain))
+    assert_same(Summary.join(parts), whole(*sizes, plain=plain))
+
+
+@given(SIZES, st.randoms(use_true_random=False))
+def test_adding_is_associative_and_commutes(sizes: tuple[int, int, int], random: Random) -> None:
+    parts = pieces(*sizes, list(range(1000)))
+    random.shuffle(parts)
+    while len(parts) > 1:  # any tree of additions
+        i, j = sorted(random.sample(range(len(parts)), 2))
+        other = parts.pop(j)
+        parts[i] = other + parts[i] if random.random() < 0.5 else parts[i] + other
+    assert_same(parts[0], whole(*sizes))
+
+
+@given(SIZES, st.integers(2, 7))
+def test_interleaved_folds(sizes: tuple[int, int, int], n_workers: int) -> None:
+    """Worker i takes folds i, i + n, i + 2n, ..."""
+    parts = pieces(*sizes, list(range(1000)))
+    workers = [Summary.join(parts[i::n_workers]) for i in range(n_workers) if parts[i::n_workers]]
+    assert_same(Summary.join(reversed(workers)), whole(*sizes))
+
+
+def test_a_fold_does_not_count_twice() -> None:
+    one, two, three = pieces(60, 60, 2, [10, 20])
+    with pytest.raises(ValueError, match="share a fold"):
+        (one + two) + two
+    with pytest.raises(ValueError, match="share a fold"):
+        (one + three) + one
+
+
+def test_summaries_of_other_blocks_do_not_add() -> None:
+    with pytest.raises(ValueError, match="different blocks"):
+        whole(60, 60, 2) + whole(60, 60, 3)
+
+
+def test_only_summaries_add() -> None:
+    with pytest.raises(TypeError):
+        whole(60, 60, 2) + 1  # type: ignore[operator]
+
+
+def test_an_incomplete_summary_is_not_concluded() -> None:
+    one, two = pieces(60, 60, 2, [10])
+    assert not one.is_complete
+    assert (one + two).is_complete
+    with pytest.raises(ValueError, match="10 of 30 folds are there"):
+        TestResult.conclude(one, SignFlip(), Gaussian(1.0), 0)
+
+
+@pytest.mark.parametrize("sizes", [(60, 60, 2), (61, 61, 7), (50, 83, 5), (120, 120, 120)])
+@pytest.mark.parametrize("linear", [False, True])
+def test_x_and_y_may_be_swapped(sizes: tuple[int, int, int], linear: bool) -> None:
+    n_x, n_y, block_size = sizes
+    rng = np.random.default_rng(0)
+    x, y = Sample(rng.normal(size=(n_x, 2))), Sample(rng.normal(0.3, 1.0, size=(n_y, 2)))
+    blocks, other = Blocks.of_size(n_x, n_y, block_size), Blocks.of_size(n_y, n_x, block_size)
+    statistic = MMD(Linear() if linear else Gaussian(1.0))
+    one = statistic.summarize(x, y, blocks, 0, blocks.n_folds)
+    two = statistic.summarize(y, x, other, 0, other.n_folds)
+    np.testing.assert_allclose(two.values, one.values, rtol=1e-11, atol=1e-14)
+    np.testing.assert_allclose(two.cores, one.cores, rtol=1e-11, atol=1e-14)
+
+
+def test_sample_sd() -> None:
+    values = np.array([1.0, 2.0, 4.0])
+    for scale in (1e-300, 1.0, 1e300):
+        assert sample_sd(values * scale) == pytest.approx(values.std(ddof=1) * scale, rel=1e-12)
+    assert sample_sd(np.full(3, 0.1)) == 0.0
+    assert np.isnan(sample_sd(values[:1]))
