@@ -82,7 +82,9 @@ def sample_sd(values: Array) -> float:
     """Return the sample standard deviation: (m,) to a number, NaN for one value alone."""
     if values.size < 2:
         return float("nan")
+    # From the first value: the mean of equal numbers may be rounded apart from them.
+    deviations = values - values[0]
+    deviations -= deviations.mean()
     # Squares of numbers beyond 1e154 overflow, and below 1e-154 vanish: measure in units of the largest.
-    deviations = values - values.mean()
     unit = float(np.abs(deviations).max())
     return 0.0 if unit == 0.0 else unit * float(np.sqrt(np.sum((deviations / unit) ** 2) / (values.size - 1)))
