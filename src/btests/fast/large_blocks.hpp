@@ -18,7 +18,7 @@ template <class T, class Shape, int width> struct LargeBlocks {
     static constexpr int stripe = width / lanes;   // vectors in a stripe
     static constexpr int pair = 2 * lanes;         // columns that are computed together
     static constexpr int four = 4, many = BTESTS_BYTES == 64 ? 8 : 4;  // rows computed together, by registers
-    static constexpr int depth = 128;              // coordinates per pass: a pair of columns stays in L1
+    static constexpr int depth = 128;               // coordinates per pass: a pair of columns stays in L1
     static constexpr int columns = 256;            // columns of a tile
 
     const Task& t;
@@ -42,21 +42,37 @@ template <class T, class Shape, int width> struct LargeBlocks {
 
     std::int64_t slot(std::int64_t r) const { return r / g * width + r % g; }
 
+    // Rows one after another; and columns in pairs of vectors, one coordinate of all of them after another.
     void pack(const Side& s, std::int64_t block, T* rows, T* cols, T* norms) const {
         const std::int64_t b = s.size(block), start = s.start(block);
         for (std::int64_t r = 0; r < b; ++r) {
             prefetch_row(t, s, start + r + 16);
             T* row = rows + r * d;
-            const std::int64_t at = slot(r);
-            T* col = cols + at / pair * pair * d + at % pair;
-            double norm = 0;
-            each_coordinate<T>(t, s, start + r, [&](std::int64_t k, T v) {
-                row[k] = v;
-                col[k * pair] = v;
-                norm += double(v) * double(v);
-            });
-            norms[at] = T(norm);
+            each_coordinate<T>(t, s, start + r, [&](std::int64_t k, T v) { row[k] = v; });
+            if (product) norms[slot(r)] = squared_norm(row);
         }
+        for (std::int64_t r0 = 0; r0 < b; r0 += 8) {  // eight rows at once: a cache line is filled in one go
+            const int n = static_cast<int>(std::min<std::int64_t>(8, b - r0));
+            const T* from[8];
+            T* to[8];
+            for (int i = 0; i < 8; ++i) {
+                const std::int64_t r = r0 + std::min(i, n - 1), at = slot(r);
+                from[i] = rows + r * d;
+                to[i] = cols + at / pair * pair * d + at % pair;
+            }
+            for (std::int64_t k = 0; k < d; ++k)
+                for (int i = 0; i < 8; ++i) to[i][k * pair] = from[i][k];
+        }
+    }
+
+    T squared_norm(const T* row) const {
+        Doubles sum[parts<T>] = {};
+        double total = 0;
+        std::int64_t k = 0;
+        for (; k + lanes <= d; k += lanes) add_to(sum, load(row + k) * load(row + k));
+        for (; k < d; ++k) total += double(row[k]) * double(row[k]);
+        for (auto& part : sum) for (int i = 0; i < double_lanes; ++i) total += part[i];
+        return T(total);
     }
 
     // Add the distances of four rows to two vectors of columns over n coordinates.
@@ -68,7 +84,7 @@ template <class T, class Shape, int width> struct LargeBlocks {
         for (std::int64_t k = 0; k < n; ++k) {
             const Vec<T> c0 = load(cols + k * pair), c1 = load(cols + k * pair + lanes);
             for (int i = 0; i < four; ++i) {
-                const Vec<T> r = spread(rows[i * row_step + k]);
+                const Vec<T> r = in_register(spread(rows[i * row_step + k]));
                 a[i][0] = Metric::template term<T>(a[i][0], r - c0);
                 a[i][1] = Metric::template term<T>(a[i][1], r - c1);
             }
@@ -86,7 +102,7 @@ template <class T, class Shape, int width> struct LargeBlocks {
         for (std::int64_t k = 0; k < n; ++k) {
             const Vec<T> c0 = load(cols + k * pair), c1 = load(cols + k * pair + lanes);
             for (int i = 0; i < many; ++i) {
-                const Vec<T> r = spread(rows[i * row_step + k]);
+                const Vec<T> r = in_register(spread(rows[i * row_step + k]));
                 a[i][0] += r * c0;
                 a[i][1] += r * c1;
             }

@@ -54,7 +54,8 @@ template <class T, class Shape, int D> struct ManyBlocks {
         for (std::int64_t k = 0; k < n_coordinates; ++k) {
             const Vec<T> p = load(xa + k * lanes), q = load(ya + k * lanes);
             for (int i = 0; i < n; ++i) {
-                const Vec<T> u = load(xb + i * step + k * lanes), v = load(yb + i * step + k * lanes);
+                const Vec<T> u = in_register(load(xb + i * step + k * lanes));
+                const Vec<T> v = in_register(load(yb + i * step + k * lanes));
                 xx[i] = Metric::template term<T>(xx[i], p - u);
                 yy[i] = Metric::template term<T>(yy[i], q - v);
                 xy[i] = Metric::template term<T>(xy[i], p - v);

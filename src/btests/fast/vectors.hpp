@@ -28,6 +28,16 @@ template <class T> inline Vec<T> load(const T* p) { Vec<T> v; std::memcpy(&v, p,
 template <class T> inline void store(T* p, Vec<T> v) { std::memcpy(p, &v, sizeof v); }
 template <class T> inline Vec<T> spread(T a) { return a - Vec<T>{}; }  // x - 0 is x: one broadcast, no addition
 
+// Load once, use twice: compilers otherwise fold the load into each use, and loads are what the inner loops wait for.
+template <class V> inline V in_register(V v) {
+#if defined(__AVX512F__)
+    __asm__("" : "+v"(v));
+#elif defined(__x86_64__)
+    __asm__("" : "+x"(v));
+#endif
+    return v;
+}
+
 template <class T> inline Vec<T> root(Vec<T> v) {
     Vec<T> r;
     for (int i = 0; i < Types<T>::lanes; ++i) r[i] = __builtin_sqrt(v[i]);
