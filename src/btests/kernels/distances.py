@@ -26,7 +26,8 @@ def squared_distances(x: Array, y: Array, unit: float = 1.0) -> Array:
     out = np.zeros((*x.shape[:-1], y.shape[-2]))
     for k in range(x.shape[-1]):
         difference = x[..., :, None, k] - y[..., None, :, k]
-        difference *= unit
+        if unit != 1.0:
+            difference *= unit
         difference *= difference
         out += difference
     return out

@@ -33,7 +33,8 @@ def median_bandwidth(points: Array) -> float:
             stacklevel=2,
         )
         return 1.0
-    scaled = np.clip((points - centre) / unit, -_FAR, _FAR)
+    with np.errstate(over="ignore"):
+        scaled = np.clip((points - centre) / unit, -_FAR, _FAR)
     squares = squared_distances(scaled, scaled)[np.triu_indices(len(points), 1)]
     median = float(np.median(squares))
     if median == 0.0:

@@ -71,7 +71,8 @@ def check_precision(kernel: Kernel, x: Sample, y: Sample, dtype: str) -> None:
     terms = kernel.terms() or ()
     n = min(100, len(x), len(y))
     a, b = x.head(n).astype(np.float64), y.head(n).astype(np.float64)
-    typical = float(np.sqrt(np.median(np.sum((a - b[::-1]) ** 2, axis=1))))
+    with np.errstate(over="ignore"):  # as wide as can be, then
+        typical = float(np.sqrt(np.median(np.sum((a - b[::-1]) ** 2, axis=1))))
     if any(term.shape != "distance" and term.scale * typical < 1.0 / _WIDEST_IN_FLOAT32 for term in terms):
         warnings.warn(
             f"a kernel more than {_WIDEST_IN_FLOAT32:g} times as wide as the data is too flat for float32; "
