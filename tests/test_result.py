@@ -11,6 +11,7 @@ from scipy import stats
 from btests import CrossBlocks, FewBlocksWarning, Gaussian, Normal, SignFlip, TestResult, ThirdCumulant, btest
 from btests.diagnostics import ks_normality, skewness
 from tests.bounds import count_bounds
+from tests.reference import Array
 from tests.statistics.test_closed_form import exact_mmd
 
 
@@ -107,7 +108,7 @@ def test_of_a_result() -> None:
 
 
 @pytest.mark.parametrize("values", [np.array([]), np.array([1.0]), np.array([1.0, 2.0]), np.full(5, 0.1)])
-def test_too_few_or_equal_values_have_no_skewness(values: np.ndarray) -> None:  # type: ignore[type-arg]
+def test_too_few_or_equal_values_have_no_skewness(values: Array) -> None:
     if values.size:
         assert math.isnan(skewness(values))
         assert math.isnan(ks_normality(values).pvalue)

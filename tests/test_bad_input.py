@@ -1,0 +1,435 @@
+"""Whatever comes in, out comes a p-value in (0, 1] or one helpful sentence."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import math
+import pathlib
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as st_numpy
+
+from btests import (
+    CrossBlocks,
+    DegenerateDataWarning,
+    Distance,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Matern,
+    Normal,
+    Null,
+    Pairwise,
+    Polynomial,
+    RationalQuadratic,
+    SignFlip,
+    ThirdCumulant,
+    btest,
+)
+from tests.reference import Array
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(60, 2)), RNG.normal(size=(60, 2))
+NULLS: list[Null] = [SignFlip(), Normal(), ThirdCumulant(), CrossBlocks()]
+
+
+def refused(kind: type[Exception], fragment: str, x: Any = X, y: Any = Y, **options: Any) -> None:
+    """Assert that a test raises ``kind`` with ``fragment`` in one line of at most 400 characters."""
+    with pytest.raises(kind, match=fragment) as caught:
+        btest(x, y, seed=1, **options)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert len(message) < 400
+
+
+def with_cell(row: int, column: int, cell: float) -> Array:
+    """Return X with one cell replaced."""
+    rows = X.copy()
+    rows[row, column] = cell
+    return rows
+
+
+# Data
+
+
+@pytest.mark.parametrize("sample", [None, 3, 2.5, True, 1j, np.float64(3.0), math.nan], ids=repr)
+def test_scalars(sample: Any) -> None:
+    refused(TypeError, "x must hold at least 2 rows", sample)
+    refused(TypeError, "y must hold at least 2 rows", y=sample)
+
+
+@pytest.mark.parametrize("sample", ["data.csv", b"data", pathlib.Path("data.csv"), np.str_("data")], ids=repr)
+def test_strings_and_paths(sample: Any) -> None:
+    refused(TypeError, "y must be the data themselves, not .*read the file first", y=sample)
+    refused(TypeError, "must be the data themselves", sample, kernel=Pairwise(lambda a, b: 1.0))
+
+
+@pytest.mark.parametrize("sample", [{"a": [1, 2]}, {1, 2}], ids=repr)
+def test_dicts_and_sets(sample: Any) -> None:
+    refused(TypeError, "x must be an array, a data frame or a sequence, got a", sample)
+
+
+@pytest.mark.parametrize("sample", [[], (), np.zeros((0, 2)), np.zeros(0), pd.DataFrame({"a": []})], ids=repr)
+def test_empty(sample: Any) -> None:
+    refused(ValueError, "x has 0 rows; a test needs at least 2", sample)
+    refused(ValueError, "y has 0 rows; a test needs at least 2", X, sample)
+
+
+def test_one_row() -> None:
+    refused(ValueError, "x has 1 row; a test needs at least 2", X[:1])
+    refused(ValueError, "y has 1 row; a test needs at least 2", y=[[1.0, 2.0]])
+    refused(ValueError, "x has 1 row", ["a"], ["b", "c"], kernel=Pairwise(lambda a, b: 1.0))
+
+
+@pytest.mark.parametrize(
+    "sample", [np.zeros((60, 0)), [[], []], pd.DataFrame(index=range(5))], ids=["array", "list", "frame"]
+)
+def test_no_columns(sample: Any) -> None:
+    refused(ValueError, "x has no columns", sample, sample)
+
+
+@pytest.mark.parametrize("shape", [(), (5, 2, 3), (5, 2, 3, 4)])
+def test_wrong_number_of_dimensions(shape: tuple[int, ...]) -> None:
+    refused(ValueError, r"x must have rows and columns, \(n, d\) or \(n,\), got shape", np.zeros(shape))
+
+
+@pytest.mark.parametrize(
+    ("sample", "fragment"),
+    [
+        ([[1, 2], [3]] * 30, "rows of different lengths"),
+        (X + 1j, "complex128"),
+        (np.array(["2020-01-01"] * 60, dtype="M8[D]"), "datetime64"),
+        (np.zeros(60, dtype="m8[s]"), "timedelta64"),
+        ([datetime.datetime(2020, 1, 1)] * 60, "object"),
+        ([decimal.Decimal("1.5")] * 60, "object"),
+        (["a", "b"] * 30, "<U1"),
+        (["a", 1] * 30, "does not hold numbers"),
+        ([None] * 60, "object"),
+        ([b"a"] * 60, "does not hold numbers"),
+        (np.zeros(60, dtype=[("a", "f8"), ("b", "f8")]), "does not hold numbers"),
+        (X.astype(object), "object"),
+        ([10**30] * 60, "object"),
+        ((i for i in range(60)), "does not hold numbers"),
+        (pd.Series(["a"] * 60), "does not hold numbers"),
+        (object(), "does not hold numbers"),
+        (np.ndarray, "does not hold numbers"),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, str) else value,
+)
+def test_not_numbers(sample: Any, fragment: str) -> None:
+    refused(TypeError, fragment, sample)
+    if not hasattr(sample, "send"):  # a generator is spent by now
+        refused(TypeError, r"give a kernel for such objects, e\.g\. kernel=btests\.Pairwise", y=sample)
+        refused(TypeError, "does not hold numbers", sample, sample, kernel="energy")
+
+
+def test_objects_must_be_a_sequence() -> None:
+    refused(
+        TypeError, "x must be a sequence of objects, got object", object(), object(), kernel=Pairwise(lambda a, b: 1.0)
+    )
+
+
+def test_numbers_against_objects() -> None:
+    refused(TypeError, "one sample holds numbers and the other does not", X[:, 0], ["a"] * 60, kernel=Pairwise(min))
+
+
+def test_masked_and_sparse() -> None:
+    refused(ValueError, "x has masked cells; drop or fill", np.ma.masked_greater(X, 0.0))
+    assert btest(np.ma.array(X), Y, seed=1) == btest(X, Y, seed=1)
+    from scipy import sparse
+
+    refused(TypeError, r"x is a sparse matrix; pass x\.toarray\(\)", sparse.csr_matrix(X))
+    refused(TypeError, r"y is a sparse matrix; pass y\.toarray\(\)", y=sparse.coo_array(X))
+
+
+@pytest.mark.parametrize(
+    ("cell", "fragment"),
+    [
+        (math.nan, "a NaN cell in row 7, column 1; drop or fill"),
+        (math.inf, "an infinite cell in row 7, column 1; drop or fill"),
+        (-math.inf, "an infinite cell in row 7, column 1; drop or fill"),
+        (1e305, r"a cell in row 7, column 1 beyond 1e300, 1e\+305; scale the data down"),
+        (-1.7e308, "a cell in row 7, column 1 beyond 1e300"),
+    ],
+)
+def test_cells_that_are_no_numbers_are_located(cell: float, fragment: str) -> None:
+    refused(ValueError, "x has " + fragment, with_cell(7, 1, cell))
+    refused(ValueError, "y has " + fragment, y=with_cell(7, 1, cell))
+    if not math.isfinite(cell):
+        refused(ValueError, "x has " + fragment, with_cell(7, 1, cell).astype(np.float32))
+
+
+def test_cells_far_into_the_data_are_located() -> None:
+    x = np.zeros((1_200_000, 1))
+    x[1_100_000] = math.nan
+    refused(ValueError, "x has a NaN cell in row 1100000, column 0", x, x)
+
+
+def test_different_widths() -> None:
+    refused(ValueError, "x has 2 columns and y has 3; they must have the same", y=np.zeros((60, 3)))
+    refused(ValueError, "x has 1 column and y has 2", X[:, 0])
+
+
+def frame(columns: list[Any], rows: Array = X) -> pd.DataFrame:
+    """Return a data frame with such columns."""
+    return pd.DataFrame(rows, columns=columns)
+
+
+def test_columns() -> None:
+    refused(ValueError, "only in x: b; only in y: c", frame(["a", "b"]), frame(["a", "c"]))
+    refused(ValueError, "only in x: b", frame(["a", "b"]), frame(["a"], Y[:, :1]))
+    refused(ValueError, "x has more than one column called a", frame(["a", "a"]), frame(["a", "a"]))
+    refused(ValueError, "y has more than one column called a", frame(["a", "b"]), frame(["a", "a"]))
+    refused(ValueError, "y has more than one column called a", X, frame(["a", "a"]))
+    words = frame(["a", "b"]).assign(b="word")
+    refused(TypeError, "column 'b' of x holds .* not numbers; encode or drop it", words, words)
+    refused(TypeError, "column 'b' of y holds", frame(["a", "b"]), words)
+    dates = frame(["a", "b"]).assign(b=pd.Timestamp("2020-01-01"))
+    refused(TypeError, "column 'b' of x holds datetime64", dates, dates)
+    missing = frame(["a", "b"]).assign(b=pd.array([None] + [1] * 59, dtype="Int64"))
+    with pytest.raises((TypeError, ValueError), match="column"):
+        btest(missing, missing)
+
+
+# Options
+
+
+@pytest.mark.parametrize("block_size", [0, 1, -3, 61, 10**30])
+def test_block_sizes(block_size: int) -> None:
+    refused(
+        ValueError, f"block_size must be between 2 and 60 for 60 observations, got {block_size}", block_size=block_size
+    )
+
+
+@pytest.mark.parametrize("block_size", [2.0, "4", True, [4]])
+def test_block_size_types(block_size: Any) -> None:
+    refused(TypeError, "block_size must be a whole number or None", block_size=block_size)
+
+
+def test_fewer_rows_than_a_block() -> None:
+    refused(ValueError, "block_size must be between 2 and 5 for 5 observations, got 10", X[:5], Y, block_size=10)
+
+
+@pytest.mark.parametrize("gamma", [0, 1, -0.5, 1.5, "0.5", None, math.nan, True])
+def test_gamma(gamma: Any) -> None:
+    refused(ValueError, "gamma must be between 0 and 1", gamma=gamma)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "1", True, [1], np.random.default_rng(0)])
+def test_seeds(seed: Any) -> None:
+    with pytest.raises(ValueError, match="seed must be a whole number of at least 0 or None"):
+        btest(X, Y, seed=seed)
+
+
+@pytest.mark.parametrize("alpha", [0, 1, -0.1, 1.1, "0.05", None, True, math.nan, 1j, np.complex128(0.05), [0.05]])
+def test_alpha(alpha: Any) -> None:
+    result = btest(X, Y, seed=1)
+    for method in (result.rejects, result.threshold, result.confidence_interval):
+        with pytest.raises(ValueError, match="a level must be between 0 and 1, both excluded, got"):
+            method(alpha)
+
+
+@pytest.mark.parametrize("tau", [-1.0, math.nan, math.inf])
+def test_tau(tau: float) -> None:
+    with pytest.raises(ValueError, match="tau must be a finite number of at least 0"):
+        btest(X, Y, seed=1).pvalue_above(tau)
+
+
+@pytest.mark.parametrize("tau", ["1", None, True, 1j])
+def test_tau_types(tau: Any) -> None:
+    with pytest.raises(TypeError, match="tau must be a number"):
+        btest(X, Y, seed=1).pvalue_above(tau)
+
+
+def test_nulls() -> None:
+    refused(TypeError, r"null must be an object, not the class: write SignFlip\(\)", null=SignFlip)
+    refused(ValueError, "null must be one of cross-blocks, normal, sign-flip, third-cumulant", null="exact")
+    refused(TypeError, r"null must be a null such as SignFlip\(\), got int", null=3)
+    refused(TypeError, "null must be a null", null=[SignFlip()])
+    refused(
+        ValueError, "Normal.. learns the variance from the blocks and needs at least 2", null=Normal(), block_size=60
+    )
+    refused(ValueError, "CrossBlocks.. needs at least 2 blocks", X[:3], Y[:3], null=CrossBlocks(), block_size=3)
+
+
+@pytest.mark.parametrize("option", ["float16", "f4", None, np.float32, 32])
+def test_dtype(option: Any) -> None:
+    refused(ValueError, "dtype must be 'float64' or 'float32'", dtype=option)
+
+
+@pytest.mark.parametrize("option", [0, -1, 1.5, "2", True])
+def test_n_threads(option: Any) -> None:
+    refused(ValueError, "n_threads must be a whole number of at least 1 or None", n_threads=option)
+
+
+@pytest.mark.parametrize("option", [0, 1, "yes", None])
+def test_shuffle(option: Any) -> None:
+    refused(TypeError, "shuffle must be True or False", shuffle=option)
+
+
+# Kernels
+
+FEW: dict[str, float] = {}
+
+
+def product(a: Array, b: Array) -> Array:
+    """Return the linear kernel."""
+    return np.asarray(a @ b.T)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "fragment"),
+    [
+        (lambda a, b: np.ones(3), r"must return a matrix of shape \(4, 3\) .* got shape \(3,\)"),
+        (lambda a, b: 1.0, r"got shape \(\); a function of two single rows is wrapped as btests\.Pairwise"),
+        (lambda a, b: None, r"got shape \(\)"),
+        (lambda a, b: product(a, b).T, r"must return a matrix of shape \(4, 3\) .* got shape \(3, 4\)"),
+        (lambda a, b: product(a, b) + np.arange(len(a))[:, None], "the kernel is not symmetric"),
+        (lambda a, b: product(a, b) * math.nan, "must return finite real numbers"),
+        (lambda a, b: product(a, b) * 1j, "must return finite real numbers"),
+        (lambda a, b: np.full((len(a), len(b)), "a"), "must return finite real numbers"),
+        (lambda a, b: FEW["key"], "the kernel failed on 4 and 3 rows .KeyError: 'key'.; it must take two arrays"),
+        (lambda: 1.0, "the kernel failed on 4 and 3 rows .TypeError"),
+        (math.dist, "btests.Pairwise"),
+        (Polynomial(3), "must return finite real numbers"),
+    ],
+)
+def test_kernels_that_are_none(kernel: Any, fragment: str) -> None:
+    x = X * 1e120 if isinstance(kernel, Polynomial) else X
+    refused(ValueError, fragment, x, kernel=kernel)
+
+
+@pytest.mark.parametrize(
+    ("late", "fragment"),
+    [
+        (lambda a, b: FEW["key"], "the kernel failed on 10 and 10 rows .KeyError: 'key'."),
+        (lambda a, b: np.ones((2, 2)), r"must return a matrix of shape \(10, 10\) .* got shape \(2, 2\)"),
+        (lambda a, b: 1.0, r"got shape \(\)"),
+        (lambda a, b: product(a, b) * math.inf, "must return finite real numbers; on 10 and 10 rows"),
+    ],
+)
+def test_kernels_that_fail_only_after_the_first_rows(late: Any, fragment: str) -> None:
+    def kernel(a: Array, b: Array) -> Any:
+        return product(a, b) if len(a) <= 4 else late(a, b)
+
+    with np.errstate(invalid="ignore"):
+        refused(ValueError, fragment, kernel=kernel, block_size=10)
+
+
+@pytest.mark.parametrize(
+    "function", [lambda a, b: "z", lambda a, b: None, lambda a, b: np.ones(2), lambda a: 1.0, lambda a, b: math.nan]
+)
+def test_functions_of_two_objects_that_are_no_kernels(function: Any) -> None:
+    refused(ValueError, "the kernel (failed|must return)", list("ab" * 30), list("ba" * 30), kernel=Pairwise(function))
+
+
+def test_kernels_of_points_on_words() -> None:
+    refused(ValueError, "the kernel failed on 4 and 3 rows", ["a", "b"] * 9, ["c", "d"] * 9, kernel=Gaussian(1.0))
+
+
+def test_options_that_are_no_kernels() -> None:
+    refused(TypeError, r"kernel must be an object, not the class: write Gaussian\(\.\.\.\)", kernel=Gaussian)
+    refused(TypeError, "not the class: write Pairwise", kernel=Pairwise)
+    refused(ValueError, "kernel must be one of energy, gaussian, laplacian, linear, matern", kernel="rbf")
+    refused(ValueError, "kernel must be one of", kernel="")
+    refused(TypeError, "kernel must be a kernel or a function of two samples, got int", kernel=3)
+    refused(TypeError, "kernel must be a kernel or a function of two samples, got list", kernel=[Gaussian(1.0)])
+
+
+def test_overflow_says_so() -> None:
+    refused(ValueError, "the kernel overflowed", X * 1e170, Y * 1e170, kernel=Distance())
+    refused(ValueError, "must be at least 1e-300.*scale the data up", X * 1e-310, Y * 1e-310)
+
+
+# Data without anything to see: defined, never NaN, never 0
+
+KERNELS: list[Any] = [
+    Gaussian(1.0),
+    Laplacian(0.1),
+    Matern(3.0),
+    RationalQuadratic(1.0, 0.3),
+    Distance(),
+    Distance(0.5),
+    Linear(),
+    Polynomial(),
+    product,
+    Pairwise(lambda a, b: float(a @ b)),
+]
+
+
+@pytest.mark.parametrize("null", NULLS, ids=repr)
+@pytest.mark.parametrize("kernel", KERNELS, ids=range(len(KERNELS)))
+@pytest.mark.parametrize(("n_x", "n_y", "block_size"), [(60, 60, 2), (66, 66, 2), (64, 90, 2), (90, 300, 3)])
+def test_constant_data_are_not_different(kernel: Any, null: Null, n_x: int, n_y: int, block_size: int) -> None:
+    for cell in (0.0, 0.1, 1e6 + 0.1):
+        x, y = np.full((n_x, 3), cell), np.full((n_y, 3), cell)
+        result = btest(x, y, kernel=kernel, block_size=block_size, null=null, seed=1)
+        assert (result.statistic, result.pvalue) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("null", NULLS, ids=repr)
+def test_constant_data_warn_that_there_is_no_bandwidth(null: Null) -> None:
+    x = np.full((60, 2), 3.0)
+    with pytest.warns(DegenerateDataWarning):
+        result = btest(x, x, block_size=2, null=null, seed=1)
+    assert result.pvalue == 1.0
+    assert not result.rejects(0.999)
+    assert str(result)
+
+
+@pytest.mark.parametrize("null", NULLS, ids=repr)
+@pytest.mark.parametrize("kernel", [Gaussian(1.0), Laplacian(1.0), Linear(), Distance(0.5)], ids=repr)
+def test_identical_samples_are_not_different(kernel: Any, null: Null) -> None:
+    result = btest(X, X, kernel=kernel, block_size=2, null=null, seed=1, shuffle=False)
+    assert result.statistic == pytest.approx(0.0, abs=1e-15)
+    assert result.pvalue == 1.0
+
+
+@pytest.mark.parametrize("null", NULLS, ids=repr)
+@pytest.mark.parametrize("kernel", [None, Gaussian(1.0), Linear(), Distance(), Gaussian(1e-3)])
+@pytest.mark.parametrize(("n_x", "n_y"), [(60, 60), (62, 90)])
+def test_two_constants(kernel: Any, null: Null, n_x: int, n_y: int) -> None:
+    result = btest(np.zeros((n_x, 1)), np.ones((n_y, 1)), kernel=kernel, block_size=2, null=null, seed=1)
+    assert result.statistic > 0.0
+    assert 0.0 < result.pvalue <= 0.001
+    low, high = result.confidence_interval()
+    assert low * (1.0 - 1e-12) <= result.statistic <= high * (1.0 + 1e-12)
+    assert math.isnan(result.skewness()) or abs(result.skewness()) < 1e3
+
+
+@pytest.mark.parametrize("null", [SignFlip(), ThirdCumulant()], ids=repr)
+def test_two_rows(null: Null) -> None:
+    if isinstance(null, SignFlip):
+        assert btest(X[:2], Y[:2], null=null, seed=1).pvalue in (0.5, 1.0)
+
+
+CELLS = st.sampled_from([0.0, 1.0, -1.0, 0.1, 1e-300, -1e-160, 1e-20, 3.0, 1e10, 1e150, -1e155, 1e300, 5e-324])
+ANY_KERNEL = st.sampled_from(
+    [None, "laplacian", "matern", "energy", "linear", Gaussian(1.0), RationalQuadratic(2.0, 0.3)]
+)
+
+
+@given(
+    st_numpy.arrays(np.float64, st.tuples(st.integers(2, 9), st.just(2)), elements=CELLS),
+    st_numpy.arrays(np.float64, st.tuples(st.integers(2, 9), st.just(2)), elements=CELLS),
+    ANY_KERNEL,
+    st.sampled_from(NULLS),
+    st.sampled_from(["float64", "float32"]),
+)
+@pytest.mark.filterwarnings("ignore::btests.BTestWarning")
+def test_a_pvalue_or_a_sentence(x: Array, y: Array, kernel: Any, null: Null, dtype: str) -> None:
+    """Extreme cells: a p-value in (0, 1], or a ValueError; no NaN, no numpy warning, nothing else."""
+    try:
+        result = btest(x, y, kernel=kernel, null=null, block_size=2, seed=1, dtype=dtype)
+    except ValueError as error:
+        assert "\n" not in str(error)  # noqa: PT017
+    else:
+        assert 0.0 < result.pvalue <= 1.0
+        assert math.isfinite(result.statistic)
+        assert not math.isnan(result.threshold(0.05))
