@@ -1,0 +1,136 @@
+"""The study behind the default null: levels and powers of every null, ``python -m btests.experiments.levels``.
+
+Every cell is a problem, a number of rows and a block size. The same draws serve all nulls, so that the columns of a
+row can be compared. Finished pieces are kept beside the output, and an interrupted run goes on where it was.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import numpy as np
+
+from btests.api import choose_kernel, summarize
+from btests.blocks import Blocks
+from btests.experiments.counts import LEVELS, Counts, read_counts, write_counts
+from btests.experiments.problems import PROBLEMS, Problem
+from btests.experiments.tables import write_tables
+from btests.fast.pool import default_threads
+from btests.nulls import CrossBlocks, Normal, Null, SignFlip, ThirdCumulant
+from btests.result import TestResult
+from btests.statistics import MMD, Sample
+from btests.warnings import BTestWarning
+
+#: The nulls of the study. 999 flips, not the default 1999, to save time: the level is exact for both.
+NULLS: dict[str, Null] = {
+    "SignFlip": SignFlip(999),
+    "Normal": Normal(),
+    "ThirdCumulant": ThirdCumulant(),
+    "CrossBlocks": CrossBlocks(),
+}
+
+_PIECE = 250  # trials that one task does
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A problem (by its place in PROBLEMS), rows a side, block sizes, and whether the null hypothesis holds."""
+
+    problem: int
+    n: int
+    block_sizes: tuple[int, ...]
+    trials: int
+    is_null: bool
+
+    @property
+    def name(self) -> str:
+        """A name for files."""
+        return f"{self.problem}-{self.n}-{'_'.join(map(str, self.block_sizes))}-{'H0' if self.is_null else 'HA'}"
+
+
+def cells(quick: bool) -> Iterator[Cell]:
+    """Yield the grid: B from 2 to n/2, n from 200 to 20000."""
+    trials, power_trials = (200, 100) if quick else (10_000, 1_000)
+    for i, problem in enumerate(PROBLEMS):
+        wide = "100" in problem.name
+        for n, sizes in (
+            (200, (2, 14, 50, 100)),
+            (2000, (2, 8, 45, 250, 1000)),
+            (20000, (2, 141) if wide else (2, 141, 1000)),
+        ):
+            if quick and n > 2000:
+                continue
+            yield Cell(i, n, sizes, trials, True)
+            if n <= 2000:
+                yield Cell(i, n, sizes, power_trials, False)
+    if not quick:  # 0.4 G kernel values a trial: as many trials as an evening allows
+        yield Cell(0, 20000, (10000,), 1_000, True)
+
+
+def run_piece(cell: Cell, piece: int, seed: int) -> list[Counts]:
+    """Return the rejections of one piece of a cell: reproducible from its number, wherever it runs."""
+    os.environ["BTESTS_THREADS"] = "1"
+    problem: Problem = PROBLEMS[cell.problem]
+    counts = {(b, null): [0] * len(LEVELS) for b in cell.block_sizes for null in NULLS}
+    first, last = piece * _PIECE, min((piece + 1) * _PIECE, cell.trials)
+    for trial in range(first, last):
+        rng = np.random.default_rng([seed, cell.problem, cell.n, int(cell.is_null), trial])
+        # Fresh rows are in random order already: no shuffle.
+        x = Sample(problem.draw(cell.n, rng))
+        y = Sample((problem.draw if cell.is_null else problem.draw_other)(cell.n, rng))
+        kernel = choose_kernel(problem.kernel, x, y)
+        for b in cell.block_sizes:
+            summary = summarize(MMD(kernel), x, y, Blocks.of_size(cell.n, cell.n, b), 1)
+            for name, null in NULLS.items():
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", BTestWarning)
+                    pvalue = TestResult.conclude(summary, null, kernel, trial).pvalue
+                for k, level in enumerate(LEVELS):
+                    counts[b, name][k] += pvalue <= level
+    return [
+        Counts(problem.name, cell.n, b, cell.is_null, null, last - first, *rejections)
+        for (b, null), rejections in counts.items()
+    ]
+
+
+def run(quick: bool, seed: int, out: Path, workers: int) -> list[Counts]:
+    """Run all pieces that are not done yet, and return the counts of every cell."""
+    kept = out / f"pieces-{'quick' if quick else 'full'}-{seed}"
+    kept.mkdir(parents=True, exist_ok=True)
+    grid = list(cells(quick))
+    pieces = [(cell, p) for cell in grid for p in range(-(-cell.trials // _PIECE))]
+    files = {(cell, p): kept / f"{cell.name}.{p}.csv" for cell, p in pieces}
+    todo = [key for key in pieces if not files[key].exists()]
+    with (
+        ProcessPoolExecutor(workers) as pool,
+        click.progressbar(length=len(todo), label="pieces", show_eta=True, show_pos=True) as bar,
+    ):
+        running = {pool.submit(run_piece, cell, p, seed): (cell, p) for cell, p in todo}
+        for done in as_completed(running):
+            write_counts(files[running[done]], done.result())
+            bar.update(1)
+    return Counts.total(count for key in pieces for count in read_counts(files[key]))
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="Fewer trials and rows: a minute or two.")
+@click.option("--seed", default=2013, show_default=True, help="Seed of all draws.")
+@click.option("--workers", type=int, default=None, help="Processes; all cores by default.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("out/levels"), show_default=True)
+def main(quick: bool, seed: int, workers: int | None, out: Path) -> None:
+    """Measure level and power of every null, and write levels.csv and levels.md."""
+    counts = run(quick, seed, out, workers or default_threads())
+    write_counts(out / "levels.csv", counts)
+    command = f"python -m btests.experiments.levels{' --quick' if quick else ''} --seed {seed}"
+    write_tables(out / "levels.md", counts, command)
+    click.echo(f"wrote {out / 'levels.csv'} and {out / 'levels.md'}")
+
+
+if __name__ == "__main__":
+    main()
