@@ -56,7 +56,8 @@ class MMD:
         folds = np.arange(first_fold, last_fold, dtype=np.int64)
         terms = self._terms(x)
         if terms is None:
-            values, cores = self._summarize_plain(x, y, blocks, first_fold, last_fold)
+            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused in the end
+                values, cores = self._summarize_plain(x, y, blocks, first_fold, last_fold)
         else:
             values, cores = np.zeros(()), np.zeros(())
             for term in terms:
@@ -100,8 +101,7 @@ def evaluate(kernel: Kernel, p: npt.NDArray[Any], q: npt.NDArray[Any]) -> Array:
     Our own kernels take stacks; a user's function sees one block at a time, as an array (b, d) or a list of objects.
     """
     if p.dtype != object and _takes_stacks(kernel):
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused in the end
-            return np.asarray(kernel(p, q), dtype=np.float64)
+        return np.asarray(kernel(p, q), dtype=np.float64)
     stack = np.empty((len(p), p.shape[1], q.shape[1]))
     for i in range(len(p)):
         a: Any = p[i] if p.dtype != object else p[i].tolist()
