@@ -76,7 +76,7 @@ class TestResult:
         if not summary.is_complete:
             raise ValueError(f"{summary.folds.size} of {summary.blocks.n_folds} folds are there; add the others first")
         if not (np.isfinite(summary.values).all() and np.isfinite(summary.cores).all()):
-            raise ValueError("the kernel overflowed or gave NaN on these data; scale them down or take a bounded kernel")
+            raise ValueError("the kernel overflowed or gave NaN here; scale the data down or take a bounded kernel")
         law = null.learn(summary, seed)
         statistic = null.statistic(summary)
         b = summary.blocks

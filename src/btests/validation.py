@@ -165,7 +165,7 @@ def _check_numbers(x: Rows, y: Rows) -> None:
         step = max(1, _SLICE // rows.shape[1])
         for start in range(0, len(rows), step):
             part = rows[start : start + step]
-            if -_LARGEST <= part.min() and part.max() <= _LARGEST:  # False for NaN
+            if part.min() >= -_LARGEST and part.max() <= _LARGEST:  # False for NaN
                 continue
             row, column = np.argwhere(~(np.abs(part) <= _LARGEST))[0]
             cell = float(part[row, column])

@@ -41,7 +41,7 @@ class CrossBlocks:
 
 
 def _row_sums(summary: Summary) -> Array:
-    """Return f_u, in units that sum to MMD^2, of all folds and groups of the first half: (n_folds * (n_groups // 2),)."""
+    """Return f_u of every fold and group of the first half, in units that sum to MMD^2: (n_folds * (g // 2),)."""
     half = summary.blocks.n_groups // 2
     weight = float(summary.blocks.pair_weights()[:half, half:].sum()) * summary.blocks.n_blocks
     return np.asarray(summary.cores[:, :half, half:].sum(axis=-1).ravel() / weight)
