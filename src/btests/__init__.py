@@ -1,4 +1,4 @@
-"""Kernel two-sample tests on blocks: do two data sets come from the same distribution, and how sure is that?"""
+"""Kernel two-sample tests on blocks: whether two data sets come from the same distribution, and how sure that is."""
 
 from btests.api import btest
 from btests.kernels import (

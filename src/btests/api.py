@@ -120,11 +120,12 @@ def summarize(statistic: MMD, x: Sample, y: Sample, blocks: Blocks, n_threads: i
     """Return the summary of all blocks, folds spread over threads where the statistic allows it."""
     d = x.rows.shape[1] if x.is_numeric else 1
     work = 2 * blocks.block_size * max(blocks.n_x, blocks.n_y) * (d + 20) // 20
+    inside = statistic.cuts_blocks(x, blocks)
     parts = map_ranges(
-        lambda first, last: statistic.summarize(x, y, blocks, first, last),
+        lambda first, last: statistic.summarize(x, y, blocks, first, last, n_threads=n_threads if inside else 1),
         blocks.n_folds,
         work,
-        n_threads if statistic.is_threaded(x) else 1,
+        1 if inside or not statistic.is_threaded(x) else n_threads,
     )
     return parts[0] if len(parts) == 1 else Summary.join(parts)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -82,7 +83,7 @@ class Blocks:
         q_x, r_x = divmod(self.n_x, self.n_blocks)
         q_y, r_y = divmod(self.n_y, self.n_blocks)
         edges = sorted({first_block, last_block} | {r for r in (r_x, r_y) if first_block < r < last_block})
-        for i, j in zip(edges[:-1], edges[1:], strict=True):
+        for i, j in pairwise(edges):
             start_x, start_y = i * q_x + min(i, r_x), i * q_y + min(i, r_y)
             yield Run(i, j - i, start_x, start_y, q_x + (i < r_x), q_y + (i < r_y))
 

@@ -67,10 +67,9 @@ def write_counts(path: Path, counts: Iterable[Counts]) -> None:
 def read_counts(path: Path) -> list[Counts]:
     """Return the counts of a CSV file that ``write_counts`` wrote."""
     with path.open(newline="") as file:
-        return [
-            Counts(
-                row["problem"], int(row["n"]), int(row["block_size"]), row["is_null"] == "True", row["null"],
-                int(row["trials"]), int(row["at_05"]), int(row["at_01"]), int(row["at_001"]),
-            )  # fmt: skip
-            for row in csv.DictReader(file)
-        ]
+        return [_parse(row) for row in csv.DictReader(file)]
+
+
+def _parse(row: dict[str, str]) -> Counts:
+    cell = row["problem"], int(row["n"]), int(row["block_size"]), row["is_null"] == "True", row["null"]
+    return Counts(*cell, int(row["trials"]), int(row["at_05"]), int(row["at_01"]), int(row["at_001"]))

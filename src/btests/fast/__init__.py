@@ -33,6 +33,7 @@ class _Task(ctypes.Structure):
         ("values", ctypes.c_void_p),
         ("cores", ctypes.c_void_p),
         *((name, ctypes.c_int64) for name in ("n_x", "n_y", "d", "n_blocks", "n_groups", "first_fold", "last_fold")),
+        *((name, ctypes.c_int64) for name in ("part", "n_parts")),
         ("scale", ctypes.c_double),
         *((name, ctypes.c_int32) for name in ("shape", "power", "rows_are_float32", "paired", "lanes_are_blocks")),
     )
@@ -96,10 +97,49 @@ def use_instruction_set(name: str | None) -> None:
 
 
 def summarize(
-    x: _Sample, y: _Sample, blocks: Blocks, first_fold: int, last_fold: int, term: _Term, dtype: str
+    x: _Sample,
+    y: _Sample,
+    blocks: Blocks,
+    folds: tuple[int, int],
+    *,
+    term: _Term,
+    dtype: str,
+    n_threads: int | None = 1,
 ) -> tuple[Array, Array]:
-    """Return values (m,) and folded cores (f, g, g) of the blocks of some folds for one radial term."""
+    """Return values (m,) and folded cores (f, g, g) of the blocks of folds ``folds[0] .. folds[1] - 1``, one term."""
+    pieces = n_parts(blocks, x.rows.shape[1])
+    if pieces == 1:
+        return _summarize_part(x, y, blocks, folds, term=term, dtype=dtype, part=(0, 1))
+
+    def run(first: int, last: int) -> list[tuple[Array, Array]]:
+        return [
+            _summarize_part(x, y, blocks, folds, term=term, dtype=dtype, part=(i, pieces)) for i in range(first, last)
+        ]
+
+    work = 2 * blocks.block_size * max(blocks.n_x, blocks.n_y)
+    parts = [part for some in map_ranges(run, pieces, work, n_threads) for part in some]
+    # One after another, in their order: the sum is the same however many threads there were.
+    return sum(v for v, _ in parts), sum(c for _, c in parts)  # type: ignore[return-value]
+
+
+def n_parts(blocks: Blocks, d: int) -> int:
+    """Return into how many parts the work on each block is cut: few large blocks would leave cores idle."""
+    few_and_large = blocks.n_folds < 16 and blocks.block_size >= 1024
+    return 8 if few_and_large and not lanes_are_blocks(blocks, d) else 1
+
+
+def _summarize_part(
+    x: _Sample,
+    y: _Sample,
+    blocks: Blocks,
+    folds: tuple[int, int],
+    *,
+    term: _Term,
+    dtype: str,
+    part: tuple[int, int],
+) -> tuple[Array, Array]:
     assert _core is not None, "callers ask is_available() first"
+    first_fold, last_fold = folds
     edges = blocks.fold_edges()
     values = np.empty(int(edges[last_fold] - edges[first_fold]))
     cores = np.zeros((last_fold - first_fold, blocks.n_groups, blocks.n_groups))
@@ -120,6 +160,8 @@ def summarize(
         n_groups=blocks.n_groups,
         first_fold=first_fold,
         last_fold=last_fold,
+        part=part[0],
+        n_parts=part[1],
         scale=term.scale,
         shape=_SHAPES[term.shape],
         power=term.power,

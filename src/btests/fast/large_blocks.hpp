@@ -150,6 +150,7 @@ template <class T, class Shape, int width> struct LargeBlocks {
         const std::int64_t n_rows = left.n, n_columns = right.n;
         const std::int64_t end = (slot(n_columns - 1) + lanes) / lanes * lanes;   // slots that hold anything
         for (std::int64_t r0 = 0; r0 < n_rows; r0 += rows_per_tile) {
+            if (r0 / rows_per_tile % t.n_parts != t.part) continue;
             const std::int64_t r1 = std::min(r0 + rows_per_tile, n_rows);
             auto first_slot = [&](std::int64_t r) { return pairs == Pairs::upper ? slot(r) / pair * pair : 0; };
             for (std::int64_t c0 = first_slot(r0) / columns * columns; c0 < end; c0 += columns) {

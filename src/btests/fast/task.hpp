@@ -16,6 +16,7 @@ struct Task {
     std::int64_t n_x, n_y, d;
     std::int64_t n_blocks, n_groups;
     std::int64_t first_fold, last_fold;
+    std::int64_t part, n_parts;  // rows of a large block are dealt to n_parts calls; what they return adds
     double scale;             // coordinates are multiplied by this
     std::int32_t shape;       // which function of the distance
     std::int32_t power;       // its integer parameter

@@ -42,5 +42,9 @@ class Pairwise:
                     gram[j, i] = gram[i, j]
         return gram
 
+    def __repr__(self) -> str:
+        # Not the function's own repr: that has an address in it, which differs from run to run.
+        return f"Pairwise({getattr(self.function, '__qualname__', type(self.function).__qualname__)})"
+
     __add__ = add
     __mul__ = __rmul__ = scale

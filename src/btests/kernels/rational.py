@@ -14,7 +14,7 @@ from btests.kernels.parameters import require_positive
 from btests.kernels.protocol import Radial
 
 # Half-integer powers up to this one are a few multiplications in the compiled loops; others take the plain path.
-_LARGEST_HALF_POWER = 4
+_LARGEST_HALF_POWER = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,8 +51,14 @@ class MMD:
         """Whether several threads may summarize at once: a user's own kernel need not be ready for that."""
         return self._terms(x) is not None
 
-    def summarize(self, x: Sample, y: Sample, blocks: Blocks, first_fold: int, last_fold: int) -> Summary:
-        """Return the summary of folds ``first_fold .. last_fold - 1``."""
+    def cuts_blocks(self, x: Sample, blocks: Blocks) -> bool:
+        """Whether the blocks are so few and large that threads share the work inside each."""
+        return self._terms(x) is not None and fast.n_parts(blocks, x.rows.shape[1]) > 1
+
+    def summarize(
+        self, x: Sample, y: Sample, blocks: Blocks, first_fold: int, last_fold: int, *, n_threads: int | None = 1
+    ) -> Summary:
+        """Return the summary of folds ``first_fold .. last_fold - 1``; threads matter where ``cuts_blocks``."""
         folds = np.arange(first_fold, last_fold, dtype=np.int64)
         terms = self._terms(x)
         if terms is None:
@@ -61,7 +67,9 @@ class MMD:
         else:
             values, cores = np.zeros(()), np.zeros(())
             for term in terms:
-                v, c = fast.summarize(x, y, blocks, first_fold, last_fold, term, self.dtype)
+                v, c = fast.summarize(
+                    x, y, blocks, (first_fold, last_fold), term=term, dtype=self.dtype, n_threads=n_threads
+                )
                 values, cores = values + term.weight * v, cores + term.weight * c
         return Summary(blocks, folds, values, cores)
 
