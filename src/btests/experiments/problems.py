@@ -59,12 +59,16 @@ Draw = Callable[[int, np.random.Generator], Array]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A distribution, one that differs from it, and the kernel to tell them apart with (None: the default)."""
+    """A distribution, one that differs from it, and the kernel to tell them apart with (None: the default).
+
+    The second sample has one row for every ``rows_of_x`` rows of the first.
+    """
 
     name: str
     draw: Draw
     draw_other: Draw
     kernel: Kernel | None = None
+    rows_of_x: int = 1
 
 
 def _gaussian(d: int, shift: float = 0.0) -> Draw:
@@ -82,6 +86,10 @@ def _student(scale: float = 1.0) -> Draw:
 
 def _counts(rate: float) -> Draw:
     return lambda n, rng: rng.poisson(rate, (n, 3)).astype(np.float64)
+
+
+def _skewed(scale: float = 1.0) -> Draw:
+    return lambda n, rng: scale * rng.standard_exponential((n, 1)) ** 2
 
 
 def _coin(probability: float) -> Draw:
@@ -102,4 +110,6 @@ PROBLEMS = (
     Problem("Student t(2), d = 2", _student(), _student(1.3)),
     Problem("Poisson(2), d = 3", _counts(2.0), _counts(2.3)),
     Problem("coin, d = 1", _coin(0.5), _coin(0.6)),
+    Problem("blobs, bandwidth 2, 5 x a y", _blobs(True), _blobs(False), Gaussian(2.0), rows_of_x=5),
+    Problem("squared exponential, 5 x a y", _skewed(), _skewed(1.5), rows_of_x=5),
 )

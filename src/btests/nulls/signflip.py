@@ -23,8 +23,8 @@ class SignFlip:
     ``(1 + #{draws >= statistic}) / (n_resamples + 1)``: never 0, and exact when ``alpha (n_resamples + 1)`` is whole.
     Where there are fewer sign patterns than ``n_resamples``, all of them are used.
 
-    For unequal sample sizes the swap is between groups of unequal numbers of rows: right in mean, variance and third
-    cumulant, but no longer exact.
+    For unequal sample sizes the swap is between groups of unequal numbers of rows. It has the right mean, and the level
+    is close (``docs/levels.md`` has it measured), but no longer exact.
     """
 
     n_resamples: int = 1999
