@@ -59,19 +59,21 @@ def cells(quick: bool) -> Iterator[Cell]:
     trials, power_trials = (200, 100) if quick else (10_000, 1_000)
     equal = [i for i, problem in enumerate(PROBLEMS) if problem.rows_of_x == 1]
     unequal = [i for i, problem in enumerate(PROBLEMS) if problem.rows_of_x > 1]
-    for problems, n, sizes in (
+    small: list[tuple[list[int], int, tuple[int, ...]]] = [
         (equal, 200, (2, 14, 50, 100)),
         (unequal, 200, (2, 6, 20)),
         (equal, 2000, (2, 8, 45, 250, 1000)),
         (unequal, 2000, (2, 20, 200)),
-    ):
+    ]
+    for problems, n, sizes in small:
         for i in problems:
             yield Cell(i, n, sizes, trials, True)
             yield Cell(i, n, sizes, power_trials, False)
     if quick:
         return
     narrow = [i for i in equal if "100" not in PROBLEMS[i].name]
-    for problems, sizes in ((equal, (2, 141)), (narrow, (1000,))):
+    large: list[tuple[list[int], tuple[int, ...]]] = [(equal, (2, 141)), (narrow, (1000,))]
+    for problems, sizes in large:
         for i in problems:
             yield Cell(i, 20000, sizes, trials, True)
     # 0.4 G kernel values a trial: fewer trials, so a wider interval.
