@@ -1,0 +1,183 @@
+"""The share of the machine's own limit that the block values reach, and what a whole test adds to them."""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.clock import best_cpu, best_interleaved, best_wall, one_thread
+from benchmarks.limits import Rates, rate_of, rate_tasks
+from benchmarks.tables import Cell, Table, verdict
+from btests import Gaussian, PrecisionWarning, btest
+from btests.api import summarize
+from btests.blocks import Blocks
+from btests.fast.pool import default_threads
+from btests.statistics import MMD, Sample
+
+#: At least this speed-up from a second thread, and at most this many times one read of the data for B = 2.
+SPEED_UP = 1.7
+READS = 6.0
+
+
+@dataclass(frozen=True)
+class Case:
+    """Two samples (n, d) in blocks of ``block_size``, and the target for the share, where there is one."""
+
+    n: int
+    d: int
+    block_size: int
+    share: float | None = None
+
+    def evaluations(self) -> float:
+        """Return how many kernel values the statistic needs: xx and yy without order, xy without i = j."""
+        return self.n / self.block_size * 2.0 * self.block_size * (self.block_size - 1)
+
+    def data(self, dtype: str) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Return two standard normal samples (n, d)."""
+        rng = np.random.default_rng(self.n + self.d)
+        kind: Any = np.float32 if dtype == "float32" else np.float64
+        return rng.standard_normal((self.n, self.d), kind), rng.standard_normal((self.n, self.d), kind)
+
+
+CASES = (
+    Case(20_000, 2, 141, 0.70),
+    Case(100_000, 10, 316, 0.80),
+    Case(1_000_000, 10, 1000, 0.80),
+    Case(100_000, 784, 316, 0.65),
+    Case(100_000, 10, 8),
+    Case(1_000_000, 2, 2),
+    Case(1_000_000, 10, 2),
+)
+_SMALLER = {Case(1_000_000, 10, 1000, 0.80): 200_000, Case(100_000, 784, 316, 0.65): 20_000}
+QUICK_CASES = tuple(Case(_SMALLER.get(c, c.n), c.d, c.block_size, c.share) for c in CASES)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Seconds of one case."""
+
+    case: Case
+    dtype: str
+    limit: float
+    one_thread: float
+    speed_up: float | None
+    machine_speed_up: float | None
+    read: float
+    whole_one_thread: float
+    whole: float
+
+    def share(self) -> float:
+        """Return the limit over the time."""
+        return self.limit / self.one_thread
+
+    def reads(self) -> float | None:
+        """Return the time over that of one read of the data, for blocks of two."""
+        return self.one_thread / self.read if self.case.block_size == 2 else None
+
+
+def measure(case: Case, dtype: str, read_rate: float, *, seconds: float) -> Measured:
+    """Return the times of one case, about ``seconds`` for each of the four things timed."""
+    x, y = case.data(dtype)
+    kernel = Gaussian(math.sqrt(2.0 * case.d))
+    statistic, p, q = MMD(kernel, dtype), Sample(x), Sample(y)
+    blocks = Blocks.of_size(case.n, case.n, case.block_size)
+
+    def values(n_threads: int) -> object:
+        return summarize(statistic, p, q, blocks, n_threads)
+
+    def whole() -> object:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PrecisionWarning)
+            return btest(x, y, kernel=kernel, block_size=case.block_size, seed=1, dtype=dtype)
+
+    # The limit is measured in turns with the loops: what slows one slows the other.
+    tasks = [lambda: values(1), *rate_tasks(dtype), lambda: (x.sum(), y.sum())]
+    alone, products, exponentials, read = best_interleaved(tasks, [time.thread_time] * 4, seconds=seconds)
+    rates = Rates(rate_of(products, exponentials=False), rate_of(exponentials, exponentials=True), read_rate)
+    speed_up = machine_speed_up = None
+    if default_threads() > 1:
+        with ThreadPoolExecutor(2) as pool:
+            bare = rate_tasks(dtype)[0]
+            both = [lambda: values(1), lambda: values(2), bare, lambda: _twice(pool, bare)]
+            one, two, once, twice = best_interleaved(both, [time.perf_counter] * 4, seconds=seconds, least=2)
+        speed_up, machine_speed_up = one / two, 2.0 * once / twice
+    with one_thread():
+        whole_one_thread = best_cpu(whole, seconds=seconds / 2, least=2)
+    return Measured(
+        case,
+        dtype,
+        rates.seconds(case.evaluations(), case.d, x.nbytes + y.nbytes),
+        alone,
+        speed_up,
+        machine_speed_up,
+        read,
+        whole_one_thread,
+        best_wall(whole, seconds=seconds / 2, least=2),
+    )
+
+
+def _twice(pool: Executor, task: Callable[[], None]) -> None:
+    """Run a task in two threads at once."""
+    for running in [pool.submit(task), pool.submit(task)]:
+        running.result()
+
+
+def shares_table(measured: Sequence[Measured]) -> Table:
+    """Return shares, speed-ups and whole tests beside their targets."""
+    rows = [_row(m) for m in measured]
+    notes = (
+        "blocks: values and cores of all blocks on one thread, CPU time, best of several. limit: 2 n (B - 1) kernel",
+        "values, each d multiply-adds and one exponential at the rates measured in turns with the blocks, or one read",
+        f"of the data if that is more. 2 threads: speed-up by the wall clock, target {SPEED_UP} where a share has a",
+        "target; beside it what two threads of bare multiply-adds gained in the same seconds: a busy machine gives",
+        "neither its second core, and then there is no verdict. reads: time over numpy's sum of the same arrays,",
+        f"target at most {READS:g} for B = 2. Whole test: btest() with checks, shuffle and sign-flip null, one thread in",
+        "CPU time, all cores by the wall clock.",
+    )
+    columns = (
+        *("n", "d", "B", "numbers", "blocks, s", "limit, s", "share", "target", "G values/s", "2 threads"),
+        *("machine's own", "reads", "whole test, 1 thread, s", "all cores, s", "targets"),
+    )
+    return Table("Shares of the machine's limit", columns, rows, notes)
+
+
+def _verdict(m: Measured) -> str | None:
+    """Return which targets a case met or missed."""
+    words, reads = [], m.reads()
+    if m.case.share is not None:
+        words.append(f"share {verdict(met=m.share() >= m.case.share)}")
+        if m.speed_up is not None and m.machine_speed_up is not None:
+            busy = m.speed_up < SPEED_UP and m.machine_speed_up < SPEED_UP
+            words.append("2 threads: machine busy" if busy else f"2 threads {verdict(met=m.speed_up >= SPEED_UP)}")
+    if reads is not None:
+        words.append(f"reads {verdict(met=reads <= READS)}")
+    return ", ".join(words) or None
+
+
+def _row(m: Measured) -> tuple[Cell, ...]:
+    case = m.case
+    return (
+        case.n,
+        case.d,
+        case.block_size,
+        m.dtype,
+        m.one_thread,
+        m.limit,
+        f"{m.share():.1%}",
+        None if case.share is None else f"{case.share:.0%}",
+        case.evaluations() / m.one_thread / 1e9,
+        m.speed_up,
+        m.machine_speed_up,
+        m.reads(),
+        m.whole_one_thread,
+        m.whole,
+        _verdict(m),
+    )

@@ -1,0 +1,157 @@
+"""The benchmarks run, on sizes that say nothing about speed: no time is asserted anywhere."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from benchmarks import growth, isolated, limits, memory, methods, peers, run, shares, startup
+from benchmarks.clock import best_interleaved
+from benchmarks.tables import Table, show
+
+from btests import fast
+
+compiled = pytest.mark.skipif(not fast.is_available(), reason="the compiled loops were not built")
+
+
+def test_table_prints_and_dumps() -> None:
+    table = Table("Title", ("name", "n"), [("a", 1000), ("b", None)], ["A note."])
+    assert table.markdown().splitlines() == [
+        "## Title",
+        "",
+        "| name |     n |",
+        "| ---- | ----: |",
+        "| a    | 1 000 |",
+        "| b    |       |",
+        "",
+        "A note.",
+    ]
+    assert json.loads(json.dumps(table.plain()))["rows"][0] == {"name": "a", "n": 1000}
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"), [(None, ""), ("x", "x"), (12345, "12 345"), (0.012345, "0.0123"), (123.45, "123"), (0.0, "0")]
+)
+def test_cells_have_three_digits(cell: str | float | None, text: str) -> None:
+    assert show(cell) == text
+
+
+def test_best_time_is_the_least_of_its_turns() -> None:
+    ticks = iter([0.0, 5.0, 10.0, 12.0, 20.0, 29.0])
+    assert best_interleaved([lambda: None], [lambda: next(ticks)], seconds=0.0, least=3, most=3) == [2.0]
+
+
+def test_limit_is_arithmetic_or_one_read_of_the_data() -> None:
+    rates = limits.Rates(products=10.0, exponentials=5.0, read=100.0)
+    assert rates.seconds(evaluations=10.0, d=2, n_bytes=1.0) == pytest.approx(10 * (2 / 10 + 1 / 5))
+    assert rates.seconds(evaluations=10.0, d=2, n_bytes=1e6) == pytest.approx(1e4)
+
+
+def test_evaluations_are_counted_as_the_statistic_needs_them() -> None:
+    b = 6
+    pairs = 2 * math.comb(b, 2) + b * (b - 1)  # xx and yy without order, xy without i = j
+    assert shares.Case(10 * b, 2, b).evaluations() == 10 * pairs
+
+
+@compiled
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_limits_and_shares(dtype: str) -> None:
+    rates = limits.measure_rates(dtype, seconds=0.0, read_bytes=2**16)
+    assert min(rates.products, rates.exponentials, rates.read) > 0
+    measured = [shares.measure(shares.Case(200, 2, b, 0.5), dtype, rates.read, seconds=0.0) for b in (2, 14)]
+    text = shares.shares_table(measured).markdown()
+    assert dtype in text
+    assert "share" in text
+    assert (measured[0].reads() is None, measured[1].reads() is None) == (False, True)
+    assert dtype in limits.limits_table({dtype: rates}, seconds=0.0).markdown()
+
+
+def test_machine_names_its_instruction_set() -> None:
+    assert fast.instruction_set() in limits.machine_table().markdown()
+    assert limits.cache_sizes() == sorted(limits.cache_sizes())
+
+
+def test_memory_is_measured_in_a_new_process() -> None:
+    peak = memory.measure(500, 3, 20)
+    assert peak.data == pytest.approx(2 * 500 * 3 * 8 / 1e6)
+    assert 0 <= peak.above < 1000
+
+
+def test_slope_of_a_power_law() -> None:
+    x = [1.0, 2.0, 4.0, 8.0, 16.0]
+    exponent, half = growth.slope(x, [3.0 * v**1.5 for v in x])
+    assert exponent == pytest.approx(1.5)
+    assert half < 1e-6
+    bent, width = growth.slope(x, [3.0 * v**1.5 * (1.1 if v == 4.0 else 1.0) for v in x])
+    assert abs(bent - 1.5) < width
+
+
+def test_growth() -> None:
+    series = growth.Series("n at B = 4", "n", ((40, 4), (80, 4), (160, 4)), 1.0)
+    assert "n at B = 4" in growth.growth_table([series], seconds=0.0).markdown()
+    for quick in (True, False):
+        assert all(n >= 2 * b for s in growth.all_series(quick=quick) for n, b in s.sizes)
+
+
+def test_startup(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert set(startup.COMMANDS) >= {name for _, *names, _ in startup.QUESTIONS for name in names if name}
+    monkeypatch.setattr(startup, "COMMANDS", dict.fromkeys(startup.COMMANDS, ("-c", "pass")))
+    assert "btests --help" in startup.startup_table(1).markdown()
+
+
+def test_permutation_tests_agree_with_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairwise = ModuleType("sklearn.metrics.pairwise")  # a stand-in: the suite does not install peers
+    pairwise.__dict__["rbf_kernel"] = lambda z, gamma: np.exp(-gamma * ((z[:, None] - z[None]) ** 2).sum(axis=-1))
+    for name, module in (("sklearn", None), ("sklearn.metrics", None), (pairwise.__name__, pairwise)):
+        monkeypatch.setitem(sys.modules, name, module or ModuleType(name))
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(40, 2)), rng.normal(size=(40, 2)) + 0.2
+    a, b = methods.numpy_products(x, y, 2000), methods.scikit_learn(x, y, 2000)
+    assert 0.01 < a < 0.99
+    # Two estimates of one p-value from 2000 permutations each; five standard deviations: false alarms 6e-7.
+    assert abs(a - b) < 5 * math.sqrt(2 * 0.25 / 2000)
+
+
+@pytest.mark.parametrize("name", list(methods.METHODS))
+def test_every_method_gives_a_p_value_or_says_how_to_get_it(name: str) -> None:
+    outcome = isolated.run_isolated(name, 70, 20, gibibytes=16.0, seconds=60.0)
+    if outcome.failure is None:
+        assert outcome.pvalue is not None
+        assert 0.0 <= outcome.pvalue <= 1.0
+    else:
+        assert "pip install" in outcome.failure
+        assert not name.startswith(("btests", "numpy"))
+
+
+def test_what_fails_says_why() -> None:
+    name = "numpy, permutations as one product"
+    # 1e5 rows need a Gram matrix of 320 GB, whatever the machine.
+    outcome = isolated.run_isolated(name, 100_000, 1, gibibytes=2.0, seconds=60.0)
+    assert outcome == isolated.Outcome(None, None, "memory: more than 2 GiB")
+
+
+def test_survival_doubles_until_it_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    def pretend(name: str, n: int, permutations: int, *, gibibytes: float, seconds: float) -> isolated.Outcome:
+        return isolated.Outcome(n / 100, 0.5) if n < 100 else isolated.Outcome(None, None, "time: more than 1 s")
+
+    monkeypatch.setattr(peers, "run_isolated", pretend)
+    table = peers.survival_table([peers.REFERENCE], 10, first=20, gibibytes=1.0, seconds=1.0)
+    assert list(table.rows[0]) == [peers.REFERENCE, None, 80, 0.8, "n = 160: time: more than 1 s"]
+    assert "quadratic test" in table.markdown()
+    assert len(peers.peers_table(50, 10, gibibytes=1.0, seconds=1.0).rows) == len(methods.METHODS)
+
+
+def test_run_writes_json_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "numbers.json"
+    arguments = ["--quick", "--only", "machine", "--out", str(out)]
+    assert run.main(arguments) == 0
+    assert "## The machine" in capsys.readouterr().out
+    assert json.loads(out.read_text(encoding="utf-8"))["tables"][0]["title"] == "The machine"
+    with pytest.raises(SystemExit):
+        run.main(arguments)
+    assert run.main([*arguments, "--force"]) == 0
