@@ -47,5 +47,5 @@ SHAPES = [
     Shape(2, 40, 2, 1),
     Shape(97, 95, 95, 40),
     Shape(1100, 1100, 1100, 2),  # large enough to be cut into parts
-    Shape(1030, 1200, 1030, 45),
+    Shape(1030, 1200, 1030, 4),
 ]
