@@ -46,6 +46,7 @@ SHAPES = [
     Shape(1000, 1300, 100, 4),
     Shape(2, 40, 2, 1),
     Shape(97, 95, 95, 40),
-    Shape(1100, 1100, 1100, 2),  # large enough to be cut into parts
-    Shape(1030, 1200, 1030, 4),
 ]
+
+# Blocks large enough to be cut into parts.
+LARGE = [Shape(1100, 1100, 1100, 2), Shape(1030, 1200, 1030, 4), Shape(1024, 1024, 1024, 40)]

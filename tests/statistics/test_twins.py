@@ -11,7 +11,7 @@ from btests import Distance, fast
 from btests.statistics import MMD, Sample
 from btests.summary import Summary
 from tests.kernels.formulas import radial
-from tests.statistics.shapes import SHAPES, Shape
+from tests.statistics.shapes import LARGE, SHAPES, Shape
 
 KERNELS = range(len(radial(1.0)))
 
@@ -64,6 +64,12 @@ def test_float64(instruction_set: str, shape: Shape, kernel: int) -> None:
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_float32(instruction_set: str, shape: Shape, kernel: int) -> None:
     compare(shape, kernel, "float32", "float32", shuffled=False)
+
+
+@pytest.mark.parametrize("arithmetic", ["float64", "float32"])
+@pytest.mark.parametrize("shape", LARGE, ids=str)
+def test_large_blocks(instruction_set: str, shape: Shape, arithmetic: str) -> None:
+    compare(shape, 0, "float64", arithmetic, shuffled=True)
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
