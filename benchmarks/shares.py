@@ -139,8 +139,8 @@ def shares_table(measured: Sequence[Measured]) -> Table:
         f"of the data if that is more. 2 threads: speed-up by the wall clock, target {SPEED_UP} where a share has a",
         "target; beside it what two threads of bare multiply-adds gained in the same seconds: a busy machine gives",
         "neither its second core, and then there is no verdict. reads: time over numpy's sum of the same arrays,",
-        f"target at most {READS:g} for B = 2. Whole test: btest() with checks, shuffle and sign-flip null, one thread in",
-        "CPU time, all cores by the wall clock.",
+        f"target at most {READS:g} for B = 2. Whole test: btest() with checks, shuffle and sign-flip null, one thread",
+        "in CPU time, all cores by the wall clock.",
     )
     columns = (
         *("n", "d", "B", "numbers", "blocks, s", "limit, s", "share", "target", "G values/s", "2 threads"),

@@ -47,8 +47,10 @@ def show(cell: Cell) -> str:
         return f"{cell:,}".replace(",", " ")
     if not math.isfinite(cell):
         return str(cell)
+    if 0.0 < abs(cell) < 1e-4:
+        return f"{cell:.1e}"
     digits = max(0, 2 - math.floor(math.log10(abs(cell)))) if cell else 0
-    return f"{cell:.{min(digits, 6)}f}"
+    return f"{cell:.{digits}f}"
 
 
 def verdict(*, met: bool) -> str:

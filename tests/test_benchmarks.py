@@ -35,7 +35,16 @@ def test_table_prints_and_dumps() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cell", "text"), [(None, ""), ("x", "x"), (12345, "12 345"), (0.012345, "0.0123"), (123.45, "123"), (0.0, "0")]
+    ("cell", "text"),
+    [
+        (None, ""),
+        ("x", "x"),
+        (12345, "12 345"),
+        (0.012345, "0.0123"),
+        (123.45, "123"),
+        (0.0, "0"),
+        (1.23e-9, "1.2e-09"),
+    ],
 )
 def test_cells_have_three_digits(cell: str | float | None, text: str) -> None:
     assert show(cell) == text
