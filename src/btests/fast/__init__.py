@@ -67,7 +67,7 @@ def _load() -> ctypes.CDLL | None:
         return None
     library = ctypes.CDLL(str(path))
     library.btests_instruction_set.restype = ctypes.c_char_p
-    library.btests_summarize.argtypes = [ctypes.POINTER(_Task), ctypes.c_int32]
+    library.btests_summarize.argtypes = [ctypes.POINTER(_Task), ctypes.c_int64, ctypes.c_int32]
     library.btests_flip.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_int64] * 5
     library.btests_flip.restype = None
     for measure in (library.btests_sum_exponentials, library.btests_sum_products):
@@ -169,7 +169,9 @@ def _summarize_part(
         paired=blocks.paired,
         lanes_are_blocks=lanes_are_blocks(blocks, d),
     )
-    status = _core.btests_summarize(ctypes.byref(task), int(dtype == "float32"))
+    status = _core.btests_summarize(ctypes.byref(task), ctypes.sizeof(_Task), int(dtype == "float32"))
+    if status == 3:
+        raise ImportError("the compiled loops are of another version of btests; install the package again")
     if status == 2:
         raise MemoryError(f"no memory for the rows of a block of {blocks.block_size}")
     if status != 0:

@@ -3,6 +3,7 @@
 // over the buffer. Columns lie in stripes of `width` slots, slot = group, so that the accumulators of a sweep are sums
 // by group already.
 #pragma once
+#include <cmath>
 #include <type_traits>
 
 #include "deal.hpp"
@@ -111,7 +112,7 @@ template <class T, class Shape, int width> struct LargeBlocks {
             for (int j = 0; j < 2; ++j) {
                 if (last) {
                     const Vec<T> q = (row_norms[i] + load(column_norms + j * lanes)) - T(2) * a[i][j];
-                    a[i][j] = q > T(0) ? q : Vec<T>{};
+                    a[i][j] = q < T(0) ? Vec<T>{} : q;  // infinity - infinity stays NaN: beyond any reach
                 }
                 store(out + i * columns + j * lanes, a[i][j]);
             }
@@ -217,14 +218,21 @@ template <class T, class Shape, int width> struct LargeBlocks {
             for (std::int64_t v = 0; v < g; ++v) {
                 if (u == v) continue;
                 const double bv = group_size(b, g, v), cv = group_size(c, g, v), wv = 1.0 / (1.0 / bv + 1.0 / cv);
-                const double inner = (xx[u * width + v] + xx[v * width + u]) / (bu * bv) +
-                                     (yy[u * width + v] + yy[v * width + u]) / (cu * cv) -
-                                     xy[u * width + v] / (bu * cv) - xy[v * width + u] / (bv * cu);
-                core[u * g + v] += factor * wu * wv * inner;
+                const double within = (xx[u * width + v] + xx[v * width + u]) / (bu * bv) +
+                                      (yy[u * width + v] + yy[v * width + u]) / (cu * cv);
+                const double across = xy[u * width + v] / (bu * cv) + xy[v * width + u] / (bv * cu);
+                core[u * g + v] += factor * wu * wv * difference(within, across);
             }
         }
         const double n_cross = t.paired ? double(b) * double(b - 1) : double(b) * double(c);
-        return 2.0 * (sum_x / (double(b) * double(b - 1)) + sum_y / (double(c) * double(c - 1)) - sum_xy / n_cross);
+        const double within = sum_x / (double(b) * double(b - 1)) + sum_y / (double(c) * double(c - 1));
+        return 2.0 * difference(within, sum_xy / n_cross);
+    }
+
+    // a - b, and 0 where that is no more than the rounding of both: equal samples must not seem to differ.
+    static double difference(double a, double b) {
+        constexpr double rounding = 16.0 * std::numeric_limits<double>::epsilon();
+        return std::abs(a - b) <= rounding * (std::abs(a) + std::abs(b)) ? 0.0 : a - b;
     }
 };
 
