@@ -14,7 +14,8 @@ from benchmarks import growth, isolated, limits, memory, methods, peers, run, sh
 from benchmarks.clock import best_interleaved
 from benchmarks.tables import Table, show
 
-from btests import fast
+from btests import Gaussian, fast
+from btests.statistics import MMD
 
 compiled = pytest.mark.skipif(not fast.is_available(), reason="the compiled loops were not built")
 
@@ -78,6 +79,26 @@ def test_limits_and_shares(dtype: str) -> None:
     assert "share" in text
     assert (measured[0].reads() is None, measured[1].reads() is None) == (False, True)
     assert dtype in limits.limits_table({dtype: rates}, seconds=0.0).markdown()
+
+
+@compiled
+def test_loops_in_the_wrong_arithmetic_are_not_timed() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(80, 3)), rng.normal(size=(80, 3))
+    shares.check_values(MMD(Gaussian(2.0)), x, y, 20)
+    single = MMD(Gaussian(2.0), "float32")
+    shares.check_values(single, x, y, 20)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(shares._TOLERANCES, "float32", shares._TOLERANCES["float64"])
+        with pytest.raises(RuntimeError, match="differ from plain numpy"):
+            shares.check_values(single, x, y, 20)
+
+
+def test_more_than_the_limit_is_not_a_success() -> None:
+    measured = shares.Measured(shares.Case(100, 2, 10, 0.5), "float64", 2.0, 1.0, None, None, 1.0, 1.0, 1.0)
+    text = shares.shares_table([measured]).markdown()
+    assert "ABOVE THE LIMIT" in text
+    assert "share met" not in text
 
 
 def test_machine_names_its_instruction_set() -> None:
