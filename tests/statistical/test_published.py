@@ -14,8 +14,8 @@ from tests.bounds import FALSE_ALARM, count_bounds
 
 N_TRIALS = 400
 
-# (n, B) of the table. Its "sigma = 1" is exp(-d^2 / 8), Gaussian(2) here, with which the error is .05 to .06 in these cells
-# (the table claims 5 %). The bounds below allow .04 to .065, and the chance of the draws on top of it.
+# (n, B) of the table. Its "sigma = 1" is exp(-d^2 / 8), Gaussian(2) here, with which the error is .05 to .06 in these
+# cells (the table claims 5 %). The bounds below allow .04 to .065, and the chance of the draws on top of it.
 CELLS = [(886, 29), (3850, 8), (26_400, 2)]
 LOWEST, HIGHEST = 0.04, 0.065
 
