@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from btests.blocks import Blocks
-from btests.fast.pool import map_ranges
+from btests.fast.pool import limit_threads, map_ranges
 from btests.kernels import Distance, Gaussian, Kernel, Laplacian, Linear, Matern, median_bandwidth
 from btests.nulls import CrossBlocks, Normal, Null, SignFlip, ThirdCumulant
 from btests.result import TestResult
@@ -110,10 +110,9 @@ def btest(
     check_kernel(kernel, sample_x, sample_y)
     check_precision(kernel, sample_x, sample_y, dtype)
     statistic = MMD(kernel, dtype)
-    summary = summarize(statistic, sample_x, sample_y, blocks, n_threads)
-    return TestResult.conclude(
-        summary, null, kernel, seed, engine=statistic.engine(sample_x), seconds=time.perf_counter() - began
-    )
+    with limit_threads(n_threads):
+        summary = summarize(statistic, sample_x, sample_y, blocks)
+        return TestResult.conclude(summary, null, kernel, seed, engine=statistic.engine(sample_x), began=began)
 
 
 def summarize(statistic: MMD, x: Sample, y: Sample, blocks: Blocks, n_threads: int | None = None) -> Summary:

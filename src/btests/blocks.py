@@ -70,9 +70,14 @@ class Blocks:
         return min(MAX_GROUPS, self.block_size)
 
     @property
+    def core_size(self) -> int:
+        """Rows of a core: the groups, and for samples of different lengths one more for all that never swaps."""
+        return self.n_groups + (not self.paired)
+
+    @property
     def n_folds(self) -> int:
         """Folds over all blocks."""
-        return min(self.n_blocks, MAX_FOLDS, CORE_BUDGET // self.n_groups**2)
+        return min(self.n_blocks, MAX_FOLDS, CORE_BUDGET // self.core_size**2)
 
     def fold_edges(self) -> Index:
         """Return the first block of each fold and the end: (n_folds + 1,)."""
@@ -88,27 +93,25 @@ class Blocks:
             yield Run(i, j - i, start_x, start_y, q_x + (i < r_x), q_y + (i < r_y))
 
     def pair_weights(self) -> Array:
-        """Return what a core expects for each pair of groups per unit of MMD^2, averaged over blocks: (g, g)."""
+        """Return what a core of paired samples expects per unit of MMD^2, averaged over blocks: (g, g)."""
         total = np.zeros((self.n_groups, self.n_groups))
         for run in self.runs(0, self.n_blocks):
-            w = group_weights(run.b_x, run.b_y, self.n_groups)
+            w = group_weights(run.b_x, self.n_groups)
             total += run.n_blocks * np.outer(w, w)
         np.fill_diagonal(total, 0.0)
         return total / self.n_blocks
 
     def flipped_share(self) -> float:
-        """Return the variance of the sum of all cores over that of the sum of all block values, under H0.
+        """Return the variance of the sum of all cores over that of the sum of all block values, paired, under H0.
 
-        In units of the variance of a centred kernel value, a block has 8 / (b (b - 1)) if it is paired, and otherwise
-        2 / (b (b - 1)) + 2 / (c (c - 1)) + 4 / (b c); its core has 2 sum (w_u w_v)^2 / (p_u p_v), p the precision.
+        It is the share of pairs between different groups: pairs inside a group do not move.
         """
         cores = values = 0.0
         for run in self.runs(0, self.n_blocks):
-            b, c = run.b_x, run.b_y
-            ratio = group_weights(b, c, self.n_groups) ** 2 / group_precisions(b, c, self.n_groups)
-            cores += run.n_blocks * 2.0 * float(ratio.sum() ** 2 - (ratio**2).sum())
-            across = 4.0 / (b * (b - 1)) if self.paired else 4.0 / (b * c)
-            values += run.n_blocks * (2.0 / (b * (b - 1)) + 2.0 / (c * (c - 1)) + across)
+            pairs = run.b_x * (run.b_x - 1)
+            sizes = group_sizes(run.b_x, self.n_groups)
+            cores += run.n_blocks * float(run.b_x**2 - (sizes**2).sum()) / pairs**2
+            values += run.n_blocks / pairs
         return cores / values
 
 
@@ -117,19 +120,10 @@ def group_sizes(n_rows: int, n_groups: int) -> Index:
     return n_rows // n_groups + (np.arange(n_groups) < n_rows % n_groups).astype(np.int64)
 
 
-def group_precisions(b_x: int, b_y: int, n_groups: int) -> Array:
-    """Return 1 / (1/g_x + 1/g_y) for groups of g_x and g_y rows, the precision of a mean difference: (n_groups,)."""
-    return np.asarray(1.0 / (1.0 / group_sizes(b_x, n_groups) + 1.0 / group_sizes(b_y, n_groups)))
+def group_weights(b: int, n_groups: int) -> Array:
+    r"""Return the weight of each group's mean difference in the core of a block of ``b`` pairs: (n_groups,).
 
-
-def group_weights(b_x: int, b_y: int, n_groups: int) -> Array:
-    r"""Return the weight of each group's mean difference in the core of a block: (n_groups,).
-
-    With D_u the mean feature of group u in x minus that in y, the core is w_u w_v <D_u, D_v>. For b_x = b_y = b the
-    weights give back the paper's average exactly: w_u w_v = g_u g_v / (b (b - 1)). For unequal sizes they follow the
-    precision of D_u, 1 / (1/g_x + 1/g_y).
+    With D_u the mean feature of group u in x minus that in y, the core is w_u w_v <D_u, D_v>, and the weights give
+    back the paper's average: w_u w_v = g_u g_v / (b (b - 1)).
     """
-    precision = group_precisions(b_x, b_y, n_groups)
-    size = 2.0 / (1.0 / b_x + 1.0 / b_y)
-    weights: Array = precision / precision.sum() * np.sqrt(size / (size - 1.0))
-    return weights
+    return np.asarray(group_sizes(b, n_groups) / np.sqrt(b * (b - 1.0)))

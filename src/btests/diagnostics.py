@@ -36,9 +36,14 @@ def estimate_spread(summary: Summary) -> Spread:
     with ``f_u`` the mean of h between group u and the others of its block, the projection of the U-statistic, the
     variance is ``4 var(f) / number of groups``. Near the null hypothesis that is too large rather than too small.
     """
-    m, g = summary.blocks.n_blocks, summary.blocks.n_groups
-    if m >= _ENOUGH_BLOCKS or (m > 1 and g < _ENOUGH_GROUPS):
+    m, g, paired = summary.blocks.n_blocks, summary.blocks.n_groups, summary.blocks.paired
+    if m >= _ENOUGH_BLOCKS or (m > 1 and (g < _ENOUGH_GROUPS or not paired)):
         return Spread(summary.standard_deviation() / math.sqrt(m), m - 1)
+    if not paired:
+        raise ValueError(
+            "an interval for MMD^2 between samples of different lengths needs at least 2 blocks; "
+            "take a smaller block_size"
+        )
     if g < _ENOUGH_GROUPS:
         raise ValueError(
             f"an interval for MMD^2 needs at least 2 blocks or {_ENOUGH_GROUPS} rows, got one block of {g} rows"

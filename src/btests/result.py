@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -70,17 +71,18 @@ class TestResult:
 
     @classmethod
     def conclude(
-        cls, summary: Summary, null: Null, kernel: Kernel, seed: int, *, engine: str = "", seconds: float = 0.0
+        cls, summary: Summary, null: Null, kernel: Kernel, seed: int, *, engine: str = "", began: float | None = None
     ) -> TestResult:
-        """Return the result of a complete summary."""
+        """Return the result of a complete summary; ``began`` is when the work did, on ``time.perf_counter``."""
         if not summary.is_complete:
             raise ValueError(f"{summary.folds.size} of {summary.blocks.n_folds} folds are there; add the others first")
         if not (np.isfinite(summary.values).all() and np.isfinite(summary.cores).all()):
             raise ValueError("the kernel overflowed or gave NaN here; scale the data down or take a bounded kernel")
         law = null.learn(summary, seed)
         statistic = null.statistic(summary)
-        b = summary.blocks
         pvalue = law.pvalue(statistic)
+        b = summary.blocks
+        seconds = 0.0 if began is None else time.perf_counter() - began
         return cls(
             statistic, pvalue, b.n_blocks, b.block_size, b.n_x, b.n_y, null, kernel, seed, engine, seconds, summary, law
         )

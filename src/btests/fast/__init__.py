@@ -7,6 +7,7 @@ interpreter's lock. Where it was not built, ``is_available()`` is False and the 
 from __future__ import annotations
 
 import ctypes
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,6 +18,8 @@ from btests.blocks import Array, Blocks
 from btests.fast.pool import map_ranges
 
 _SHAPES = {"gaussian": 0, "laplacian": 1, "matern": 2, "rational": 3, "distance": 4}
+_STEPS = {"all": 0, "sums": 1, "conclude": 2}
+_SUMS = (6, 32, 32)  # what task.hpp says a block of step "sums" takes
 _LEVELS = {"generic": 0, "avx2": 1, "avx512": 2}
 
 # Lanes are blocks while the packed rows of a vector of blocks take no more than 8 MiB (in float64, with 8 lanes)...
@@ -32,10 +35,14 @@ class _Task(ctypes.Structure):
         *((name, ctypes.c_void_p) for name in ("x", "y", "order_x", "order_y", "origin", "fold_edges")),
         ("values", ctypes.c_void_p),
         ("cores", ctypes.c_void_p),
+        ("sums", ctypes.c_void_p),
         *((name, ctypes.c_int64) for name in ("n_x", "n_y", "d", "n_blocks", "n_groups", "first_fold", "last_fold")),
         *((name, ctypes.c_int64) for name in ("part", "n_parts")),
         ("scale", ctypes.c_double),
-        *((name, ctypes.c_int32) for name in ("shape", "power", "rows_are_float32", "paired", "lanes_are_blocks")),
+        *(
+            (name, ctypes.c_int32)
+            for name in ("shape", "power", "rows_are_float32", "paired", "lanes_are_blocks", "step")
+        ),
     )
 
 
@@ -66,8 +73,10 @@ def _load() -> ctypes.CDLL | None:
     if not path.exists():
         return None
     library = ctypes.CDLL(str(path))
+    if not hasattr(library, "btests_size_of_task") or library.btests_size_of_task() != ctypes.sizeof(_Task):
+        raise ImportError(f"{path.name} was built for another version of btests; install the package again")
     library.btests_instruction_set.restype = ctypes.c_char_p
-    library.btests_summarize.argtypes = [ctypes.POINTER(_Task), ctypes.c_int64, ctypes.c_int32]
+    library.btests_summarize.argtypes = [ctypes.POINTER(_Task), ctypes.c_int32]
     library.btests_flip.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_int64] * 5
     library.btests_flip.restype = None
     for measure in (library.btests_sum_exponentials, library.btests_sum_products):
@@ -107,19 +116,27 @@ def summarize(
     n_threads: int | None = 1,
 ) -> tuple[Array, Array]:
     """Return values (m,) and folded cores (f, g, g) of the blocks of folds ``folds[0] .. folds[1] - 1``, one term."""
+    call = partial(_call, x, y, blocks, folds, term, dtype)
     pieces = n_parts(blocks, x.rows.shape[1])
     if pieces == 1:
-        return _summarize_part(x, y, blocks, folds, term=term, dtype=dtype, part=(0, 1))
+        return call()
+    edges = blocks.fold_edges()
+    shape = (int(edges[folds[1]] - edges[folds[0]]), *_SUMS)
 
-    def run(first: int, last: int) -> list[tuple[Array, Array]]:
-        return [
-            _summarize_part(x, y, blocks, folds, term=term, dtype=dtype, part=(i, pieces)) for i in range(first, last)
-        ]
+    def add_up(first: int, last: int) -> list[Array]:
+        found = []
+        for part in range(first, last):
+            sums = np.zeros(shape)
+            call(part=part, n_parts=pieces, sums=sums, step=_STEPS["sums"])
+            found.append(sums)
+        return found
 
     work = 2 * blocks.block_size * max(blocks.n_x, blocks.n_y)
-    parts = [part for some in map_ranges(run, pieces, work, n_threads) for part in some]
-    # One after another, in their order: the sum is the same however many threads there were.
-    return sum(v for v, _ in parts), sum(c for _, c in parts)  # type: ignore[return-value]
+    parts = [sums for found in map_ranges(add_up, pieces, work, n_threads) for sums in found]
+    total = parts[0]
+    for sums in parts[1:]:  # one after another, in their order: the same however many threads there were
+        total = total + sums
+    return call(sums=total, step=_STEPS["conclude"])
 
 
 def n_parts(blocks: Blocks, d: int) -> int:
@@ -128,21 +145,24 @@ def n_parts(blocks: Blocks, d: int) -> int:
     return 8 if few_and_large and not lanes_are_blocks(blocks, d) else 1
 
 
-def _summarize_part(
+def _call(
     x: _Sample,
     y: _Sample,
     blocks: Blocks,
     folds: tuple[int, int],
-    *,
     term: _Term,
     dtype: str,
-    part: tuple[int, int],
+    *,
+    part: int = 0,
+    n_parts: int = 1,
+    sums: Array | None = None,
+    step: int = 0,
 ) -> tuple[Array, Array]:
     assert _core is not None, "callers ask is_available() first"
     first_fold, last_fold = folds
     edges = blocks.fold_edges()
     values = np.empty(int(edges[last_fold] - edges[first_fold]))
-    cores = np.zeros((last_fold - first_fold, blocks.n_groups, blocks.n_groups))
+    cores = np.zeros((last_fold - first_fold, blocks.core_size, blocks.core_size))
     d = x.rows.shape[1]
     task = _Task(
         x=x.rows.ctypes.data,
@@ -153,6 +173,7 @@ def _summarize_part(
         fold_edges=edges.ctypes.data,
         values=values.ctypes.data,
         cores=cores.ctypes.data,
+        sums=None if sums is None else sums.ctypes.data,
         n_x=blocks.n_x,
         n_y=blocks.n_y,
         d=d,
@@ -160,18 +181,17 @@ def _summarize_part(
         n_groups=blocks.n_groups,
         first_fold=first_fold,
         last_fold=last_fold,
-        part=part[0],
-        n_parts=part[1],
+        part=part,
+        n_parts=n_parts,
         scale=term.scale,
         shape=_SHAPES[term.shape],
         power=term.power,
         rows_are_float32=x.rows.dtype == np.float32,
         paired=blocks.paired,
         lanes_are_blocks=lanes_are_blocks(blocks, d),
+        step=step,
     )
-    status = _core.btests_summarize(ctypes.byref(task), ctypes.sizeof(_Task), int(dtype == "float32"))
-    if status == 3:
-        raise ImportError("the compiled loops are of another version of btests; install the package again")
+    status = _core.btests_summarize(ctypes.byref(task), int(dtype == "float32"))
     if status == 2:
         raise MemoryError(f"no memory for the rows of a block of {blocks.block_size}")
     if status != 0:

@@ -3,6 +3,7 @@
 // over the buffer. Columns lie in stripes of `width` slots, slot = group, so that the accumulators of a sweep are sums
 // by group already.
 #pragma once
+#include <array>
 #include <cmath>
 #include <type_traits>
 
@@ -26,8 +27,9 @@ template <class T, class Shape, int width> struct LargeBlocks {
     const std::int64_t d, g;
     const bool product;  // |x|^2 + |y|^2 - 2 x.y: one operation a coordinate, where d is large enough to matter
     const std::int64_t quad, rows_per_tile;
-    Scratch<T> rows_x, rows_y, columns_x, columns_y, norms_x, norms_y, buffer;
-    Scratch<double> xx, yy, xy;   // [group][width]
+    const std::int64_t most_x, most_y, most_rest;  // rows of a block: of x, of y, and of the longer without a partner
+    Scratch<T> rows_x, rows_y, rows_r, columns_x, columns_y, columns_r, norms_x, norms_y, norms_r, buffer;
+    Scratch<double> xx, yy, xy, xr, yr, rr;  // [group][width]: sums between x, y and the rest of the longer
 
     static std::int64_t capacity(std::int64_t n, std::int64_t g) { return ((n + g - 1) / g * width + pair - 1) / pair * pair; }
 
@@ -35,17 +37,22 @@ template <class T, class Shape, int width> struct LargeBlocks {
         : t(task), d(task.d), g(task.n_groups),
           product(std::is_same<typename Shape::Metric, Euclidean>::value && task.d > 36),
           quad(product ? many : four), rows_per_tile(task.d > 48 ? 32 : quad),
-          rows_x((task.n_x / task.n_blocks + 1 + many) * task.d), rows_y((task.n_y / task.n_blocks + 1 + many) * task.d),
-          columns_x(capacity(task.n_x / task.n_blocks + 1, task.n_groups) * task.d),
-          columns_y(capacity(task.n_y / task.n_blocks + 1, task.n_groups) * task.d),
-          norms_x(capacity(task.n_x / task.n_blocks + 1, task.n_groups)),
-          norms_y(capacity(task.n_y / task.n_blocks + 1, task.n_groups)), buffer(32 * columns), xx(g * width), yy(g * width), xy(g * width) {}
+          most_x(task.n_x / task.n_blocks + 1), most_y(task.n_y / task.n_blocks + 1),
+          most_rest(task.paired ? 1 : std::abs(most_x - most_y) + 1),
+          rows_x((most_x + many) * d), rows_y((most_y + many) * d), rows_r((most_rest + many) * d),
+          columns_x(capacity(most_x, g) * d), columns_y(capacity(most_y, g) * d), columns_r(capacity(most_rest, g) * d),
+          norms_x(capacity(most_x, g)), norms_y(capacity(most_y, g)), norms_r(capacity(most_rest, g)),
+          buffer(32 * columns), xx(g * width), yy(g * width), xy(g * width), xr(g * width), yr(g * width),
+          rr(g * width) {}
 
     std::int64_t slot(std::int64_t r) const { return r / g * width + r % g; }
 
     // Rows one after another; and columns in pairs of vectors, one coordinate of all of them after another.
-    void pack(const Side& s, std::int64_t block, T* rows, T* cols, T* norms) const {
-        const std::int64_t b = s.size(block), start = s.start(block);
+    struct Packed {
+        const T *rows, *columns, *norms;
+        std::int64_t n;
+    };
+    Packed pack(const Side& s, std::int64_t start, std::int64_t b, T* rows, T* cols, T* norms) const {
         for (std::int64_t r = 0; r < b; ++r) {
             prefetch_row(t, s, start + r + 16);
             T* row = rows + r * d;
@@ -64,6 +71,7 @@ template <class T, class Shape, int width> struct LargeBlocks {
             for (std::int64_t k = 0; k < d; ++k)
                 for (int i = 0; i < 8; ++i) to[i][k * pair] = from[i][k];
         }
+        return {rows, cols, norms, b};
     }
 
     T squared_norm(const T* row) const {
@@ -140,15 +148,10 @@ template <class T, class Shape, int width> struct LargeBlocks {
         for (; p < to; p += lanes) single(p);
     }
 
-    // One sample of one block, packed.
-    struct Packed {
-        const T *rows, *columns, *norms;
-        std::int64_t n;
-    };
-
     void matrix(const Packed& left, const Packed& right, Pairs pairs, double* sums) {
         constexpr T far = Shape::template far<T>;
         const std::int64_t n_rows = left.n, n_columns = right.n;
+        if (n_rows == 0 || n_columns == 0) return;
         const std::int64_t end = (slot(n_columns - 1) + lanes) / lanes * lanes;   // slots that hold anything
         for (std::int64_t r0 = 0; r0 < n_rows; r0 += rows_per_tile) {
             if (r0 / rows_per_tile % t.n_parts != t.part) continue;
@@ -185,48 +188,89 @@ template <class T, class Shape, int width> struct LargeBlocks {
 
     void run() {
         const Side x = side_x(t), y = side_y(t);
-        const std::int64_t first = t.fold_edges[t.first_fold];
+        const std::int64_t first = t.fold_edges[t.first_fold], k = g + !t.paired;
         for (std::int64_t fold = t.first_fold; fold < t.last_fold; ++fold)
             for (std::int64_t i = t.fold_edges[fold]; i < t.fold_edges[fold + 1]; ++i) {
+                if (t.step != CONCLUDE) add_up(x, y, i);
+                if (t.step != ALL) exchange(t.sums + (i - first) * 6 * 32 * 32);
+                if (t.step == SUMS) continue;
+                double* core = t.cores + (fold - t.first_fold) * k * k;
                 const std::int64_t b = x.size(i), c = y.size(i);
-                for (double* sums : {xx.get(), yy.get(), xy.get()}) std::memset(sums, 0, g * width * sizeof(double));
-                pack(x, i, rows_x.get(), columns_x.get(), norms_x.get());
-                pack(y, i, rows_y.get(), columns_y.get(), norms_y.get());
-                const Packed left{rows_x.get(), columns_x.get(), norms_x.get(), b};
-                const Packed right{rows_y.get(), columns_y.get(), norms_y.get(), c};
-                matrix(left, left, Pairs::upper, xx.get());
-                matrix(right, right, Pairs::upper, yy.get());
-                matrix(left, right, t.paired ? Pairs::all_but_own : Pairs::all, xy.get());
-                t.values[i - first] = conclude(b, c, t.cores + (fold - t.first_fold) * g * g);
+                t.values[i - first] = t.paired ? conclude_paired(b, core) : conclude_unpaired(b, c, core);
             }
     }
 
+    void add_up(const Side& x, const Side& y, std::int64_t i) {
+        for (Scratch<double>* sums : all()) std::memset(sums->get(), 0, g * width * sizeof(double));
+        const std::int64_t b = x.size(i), c = y.size(i), n = std::min(b, c);
+        const Packed left = pack(x, x.start(i), n, rows_x.get(), columns_x.get(), norms_x.get());
+        const Packed right = pack(y, y.start(i), n, rows_y.get(), columns_y.get(), norms_y.get());
+        const Packed rest = pack(b > c ? x : y, (b > c ? x : y).start(i) + n, std::max(b, c) - n, rows_r.get(),
+                                 columns_r.get(), norms_r.get());
+        matrix(left, left, Pairs::upper, xx.get());
+        matrix(right, right, Pairs::upper, yy.get());
+        matrix(left, right, t.paired ? Pairs::all_but_own : Pairs::all, xy.get());
+        matrix(left, rest, Pairs::all, xr.get());
+        matrix(right, rest, Pairs::all, yr.get());
+        matrix(rest, rest, Pairs::upper, rr.get());
+    }
+
+    std::array<Scratch<double>*, 6> all() { return {&xx, &yy, &xy, &xr, &yr, &rr}; }
+
+    // Write the sums to memory that the caller adds up over parts, or read them from there.
+    void exchange(double* at) {
+        for (Scratch<double>* sums : all()) {
+            for (std::int64_t i = 0; i < g * width; ++i) (t.step == SUMS ? at[i] : (*sums)[i]) = t.step == SUMS ? (*sums)[i] : at[i];
+            at += 32 * 32;
+        }
+    }
+
+    double total(const Scratch<double>& sums) const {
+        double sum = 0;
+        for (std::int64_t u = 0; u < g; ++u) sum += row_total(sums, u);
+        return sum;
+    }
+    double row_total(const Scratch<double>& sums, std::int64_t u) const {
+        double sum = 0;
+        for (std::int64_t v = 0; v < g; ++v) sum += sums[u * width + v];
+        return sum;
+    }
+    // Of a sum over pairs a < b: both orders of groups u and v.
+    double both(const Scratch<double>& sums, std::int64_t u, std::int64_t v) const {
+        return sums[u * width + v] + sums[v * width + u];
+    }
+
     // Add the core of the block to the fold's, and return its value: the formulas of statistics/gram.py.
-    double conclude(std::int64_t b, std::int64_t c, double* core) const {
-        double sum_x = 0, sum_y = 0, sum_xy = 0, precision = 0;
+    double conclude_paired(std::int64_t b, double* core) const {
+        const double pairs = double(b) * double(b - 1);
+        for (std::int64_t u = 0; u < g; ++u)
+            for (std::int64_t v = 0; v < g; ++v)
+                if (u != v)
+                    core[u * g + v] += difference(both(xx, u, v) + both(yy, u, v), both(xy, u, v)) / pairs;
+        return 2.0 * difference(total(xx) + total(yy), total(xy)) / pairs;
+    }
+
+    double conclude_unpaired(std::int64_t b, std::int64_t c, double* core) const {
+        const double alpha = 1.0 / (double(b) * double(b - 1)), beta = 1.0 / (double(c) * double(c - 1));
+        const double gamma = 1.0 / (double(b) * double(c)), quadratic = (alpha + beta + 2.0 * gamma) / 4.0;
+        const double pull = b > c ? alpha + gamma : -(beta + gamma);
+        const std::int64_t k = g + 1;
         for (std::int64_t u = 0; u < g; ++u) {
-            precision += 1.0 / (1.0 / group_size(b, g, u) + 1.0 / group_size(c, g, u));
+            double for_x = 0, for_y = 0;
             for (std::int64_t v = 0; v < g; ++v) {
-                sum_x += xx[u * width + v];
-                sum_y += yy[u * width + v];
-                sum_xy += xy[u * width + v];
+                const double x_x = both(xx, u, v), y_y = both(yy, u, v);
+                for_x += x_x + xy[u * width + v];
+                for_y += y_y + xy[v * width + u];
+                if (u != v) core[u * k + v] += quadratic * difference(x_x + y_y, both(xy, u, v));
             }
+            const double linear = (alpha - beta) / 2.0 * difference(for_x, for_y) +
+                                  pull * difference(row_total(xr, u), row_total(yr, u));
+            core[u * k + g] += linear / 2.0;
+            core[g * k + u] += linear / 2.0;
         }
-        const double size = 2.0 / (1.0 / b + 1.0 / c), factor = size / (size - 1.0) / (precision * precision);
-        for (std::int64_t u = 0; u < g; ++u) {
-            const double bu = group_size(b, g, u), cu = group_size(c, g, u), wu = 1.0 / (1.0 / bu + 1.0 / cu);
-            for (std::int64_t v = 0; v < g; ++v) {
-                if (u == v) continue;
-                const double bv = group_size(b, g, v), cv = group_size(c, g, v), wv = 1.0 / (1.0 / bv + 1.0 / cv);
-                const double within = (xx[u * width + v] + xx[v * width + u]) / (bu * bv) +
-                                      (yy[u * width + v] + yy[v * width + u]) / (cu * cv);
-                const double across = xy[u * width + v] / (bu * cv) + xy[v * width + u] / (bv * cu);
-                core[u * g + v] += factor * wu * wv * difference(within, across);
-            }
-        }
-        const double n_cross = t.paired ? double(b) * double(b - 1) : double(b) * double(c);
-        const double within = sum_x / (double(b) * double(b - 1)) + sum_y / (double(c) * double(c - 1));
-        return 2.0 * difference(within, sum_xy / n_cross);
+        const double rest_x = b > c ? total(xr) + total(rr) : 0.0, rest_y = b > c ? 0.0 : total(yr) + total(rr);
+        const double within = alpha * (total(xx) + rest_x) + beta * (total(yy) + rest_y);
+        return 2.0 * difference(within, gamma * (total(xy) + total(b > c ? yr : xr)));
     }
 
     // a - b, and 0 where that is no more than the rounding of both: equal samples must not seem to differ.

@@ -45,7 +45,7 @@ void flip(const double* cores, const std::uint64_t* words, double* out, std::int
           std::int64_t n_words, std::int64_t first_word, std::int64_t last_word) {
     constexpr int together = 16 / double_lanes > 0 ? 16 / double_lanes : 1;  // vectors of draws in flight
     constexpr int draws = together * double_lanes;
-    alignas(64) double signs[32 * draws];
+    alignas(64) double signs[33 * draws];  // 32 groups, and one for what never swaps
     for (std::int64_t w = first_word; w < last_word; ++w)
         for (int chunk = 0; chunk < 64; chunk += draws) {
             Doubles total[together] = {};

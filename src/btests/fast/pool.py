@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import TypeVar
 
@@ -24,6 +26,19 @@ def default_threads() -> int:
     return os.cpu_count() or 1
 
 
+_limit: ContextVar[int | None] = ContextVar("btests_threads", default=None)
+
+
+@contextmanager
+def limit_threads(n_threads: int | None) -> Iterator[None]:
+    """Let everything inside use at most so many threads; None leaves it as it is."""
+    token = _limit.set(n_threads or _limit.get())
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
 @cache
 def _pool(n_threads: int, process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(n_threads, thread_name_prefix="btests")
@@ -36,7 +51,7 @@ def map_ranges(
 
     Results must not depend on where the ranges end; ``work`` is an estimate of the elementary steps in all.
     """
-    n_threads = n_threads or default_threads()
+    n_threads = n_threads or _limit.get() or default_threads()
     if n_threads == 1 or work < _SMALL or n_items == 1:
         return [function(0, n_items)]
     # A few ranges per thread even out a machine that is busy elsewhere.

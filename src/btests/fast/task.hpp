@@ -12,7 +12,8 @@ struct Task {
     const double* origin;     // subtracted from every row: (d,)
     const std::int64_t* fold_edges;  // first block of each fold, and the end: (n_folds + 1,)
     double* values;           // out: one value per block of folds first_fold .. last_fold - 1
-    double* cores;            // out: (last_fold - first_fold, n_groups, n_groups), zero on entry
+    double* cores;            // out: (last_fold - first_fold, k, k), k = n_groups if paired, else one more; zero on entry
+    double* sums;             // per block 6 x 32 x 32 sums by group, out or in as `step` says
     std::int64_t n_x, n_y, d;
     std::int64_t n_blocks, n_groups;
     std::int64_t first_fold, last_fold;
@@ -23,8 +24,10 @@ struct Task {
     std::int32_t rows_are_float32;
     std::int32_t paired;
     std::int32_t lanes_are_blocks;  // which of the two layouts
+    std::int32_t step;              // ALL, or one of the halves of the work on large blocks
 };
 
+enum Step : std::int32_t { ALL = 0, SUMS = 1, CONCLUDE = 2 };
 enum Shape : std::int32_t { GAUSSIAN = 0, LAPLACIAN = 1, MATERN = 2, RATIONAL = 3, DISTANCE = 4 };
 
 // The loops of one instruction set.

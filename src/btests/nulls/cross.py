@@ -42,6 +42,11 @@ class CrossBlocks:
 
 def _row_sums(summary: Summary) -> Array:
     """Return f_u of every fold and group of the first half, in units that sum to MMD^2: (n_folds * (g // 2),)."""
+    if not summary.blocks.paired:
+        raise ValueError(
+            f"CrossBlocks() needs samples of one length, got {summary.blocks.n_x} and {summary.blocks.n_y} rows; "
+            "take null=SignFlip()"
+        )
     half = summary.blocks.n_groups // 2
     weight = float(summary.blocks.pair_weights()[:half, half:].sum()) * summary.blocks.n_blocks
     return np.asarray(summary.cores[:, :half, half:].sum(axis=-1).ravel() / weight)

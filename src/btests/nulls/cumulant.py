@@ -34,9 +34,12 @@ class ThirdCumulant:
         # Cubes of tiny kernels underflow: work in units of the largest entry.
         unit = float(np.abs(cores).max(initial=0.0))
         if unit == 0.0:
-            return PearsonLaw(0.0, 0.0)
+            return PearsonLaw(0.0, 0.0, 0.0 if summary.blocks.paired else summary.mean())
         cores = cores / unit
         variance = 2.0 * float(np.sum(cores**2))
         third = 8.0 * float(np.sum((cores @ cores) * cores))
-        sd = unit * math.sqrt(variance / summary.blocks.flipped_share())
-        return PearsonLaw(sd, third / variance**1.5)
+        sd, skewness = unit * math.sqrt(variance), third / variance**1.5
+        if summary.blocks.paired:
+            return PearsonLaw(sd / math.sqrt(summary.blocks.flipped_share()), skewness)
+        # What has no partner is a large part of the statistic that no swap moves: the law is around it, as it stands.
+        return PearsonLaw(sd, skewness, summary.mean() - unit * float(cores.sum()))

@@ -74,10 +74,11 @@ class StudentLaw:
 
 @dataclass(frozen=True, slots=True)
 class PearsonLaw:
-    """Pearson III with mean zero: a shifted gamma law, given by its standard deviation and skewness."""
+    """Pearson III: a shifted gamma law, given by its standard deviation, skewness and mean."""
 
     sd: float
     skewness: float
+    mean: float = 0.0
 
     # A gamma law of more than this shape is normal to all digits that its own functions have.
     _NORMAL_BELOW = 1e-6
@@ -87,9 +88,9 @@ class PearsonLaw:
         from scipy.special import gammainc, gammaincc
 
         if self.sd == 0.0 or abs(self.skewness) < self._NORMAL_BELOW:
-            return NormalLaw(self.sd).pvalue(statistic)
+            return NormalLaw(self.sd).pvalue(statistic - self.mean)
         shape = 4.0 / self.skewness**2
-        point = shape + statistic / self.sd * math.copysign(math.sqrt(shape), self.skewness)
+        point = shape + (statistic - self.mean) / self.sd * math.copysign(math.sqrt(shape), self.skewness)
         if point <= 0.0:  # beyond the end of the support
             return clip(float(self.skewness > 0.0))
         return clip(float(gammaincc(shape, point) if self.skewness > 0.0 else gammainc(shape, point)))
@@ -99,10 +100,10 @@ class PearsonLaw:
         from scipy.special import gammainccinv, gammaincinv
 
         if self.sd == 0.0 or abs(self.skewness) < self._NORMAL_BELOW:
-            return NormalLaw(self.sd).threshold(alpha)
+            return self.mean + NormalLaw(self.sd).threshold(alpha)
         shape = 4.0 / self.skewness**2
         point = gammainccinv(shape, alpha) if self.skewness > 0.0 else gammaincinv(shape, alpha)
-        return self.sd * float(point - shape) / math.copysign(math.sqrt(shape), self.skewness)
+        return self.mean + self.sd * float(point - shape) / math.copysign(math.sqrt(shape), self.skewness)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ class SignFlip:
     ``(1 + #{draws >= statistic}) / (n_resamples + 1)``: never 0, and exact when ``alpha (n_resamples + 1)`` is whole.
     Where there are fewer sign patterns than ``n_resamples``, all of them are used.
 
-    For unequal sample sizes the swap is between groups of unequal numbers of rows. It has the right mean, and the level
-    is close (``docs/levels.md`` has it measured), but no longer exact.
+    For samples of different lengths the rows of the longer one that have no partner stay where they are. That is as
+    exact, and costs power: the more, the more the lengths differ.
     """
 
     n_resamples: int = 1999
@@ -39,14 +39,15 @@ class SignFlip:
 
     def learn(self, summary: Summary, seed: int) -> DrawnLaw:
         """Return the law of the statistic under the null hypothesis."""
-        cores = summary.cores
-        n_folds, n_groups, _ = cores.shape
+        cores, n_groups, n_folds = summary.cores, summary.blocks.n_groups, summary.blocks.n_folds
         n_patterns = 2 ** min(n_folds * n_groups, 63)
         exhaustive = n_patterns <= self.n_resamples + 1
         if exhaustive:
             words, n_draws = all_signs(n_folds, n_groups), n_patterns
         else:
             words, n_draws = random_words(seed, n_folds, n_groups, self.n_resamples), self.n_resamples
+        if not summary.blocks.paired:  # what has no partner does not swap: its sign is always +1, its bits are 0
+            words = np.pad(words, ((0, 0), (0, 1), (0, 0)))
         flip = fast.flip if fast.is_available() else flip_plain
         moving = float(cores.sum())
         draws: Array = np.sort(flip(cores, words, n_draws) - moving) / summary.blocks.n_blocks + summary.mean()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from btests.blocks import Array, group_sizes, group_weights
+from btests.blocks import Array
 
 _ROUNDING = 4.0 * np.finfo(np.float64).eps
 
@@ -35,17 +35,44 @@ def block_values(xx: Array, yy: Array, xy: Array, *, paired: bool) -> Array:
     return difference(within, 2.0 * xy.sum(axis=(-2, -1)) / n_cross)
 
 
-def block_cores(xx: Array, yy: Array, xy: Array, n_groups: int) -> Array:
-    """Return w_u w_v <D_u, D_v>, zero for u = v: stacks (m, b, b), (m, c, c), (m, b, c) to (m, g, g)."""
+def block_cores(xx: Array, yy: Array, xy: Array, n_groups: int, *, paired: bool) -> Array:
+    """Return the part of the block values that swaps move: stacks (m, b, b), (m, c, c), (m, b, c) to (m, k, k).
+
+    Row a of x swaps with row a of y, together with all rows of its group. With s the signs of the groups, -1 where they
+    are swapped, the block value becomes a constant plus s'Cs, C the core. For paired samples k is the number of groups.
+    Otherwise the rows that have no partner stay, terms linear in s appear, and s has one more entry that is always 1.
+    """
+    return _paired_cores(xx, yy, xy, n_groups) if paired else _unpaired_cores(xx, yy, xy, n_groups)
+
+
+def _paired_cores(xx: Array, yy: Array, xy: Array, n_groups: int) -> Array:
+    b = xy.shape[-1]
+    member = _members(b, n_groups)
+    cross = member.T @ xy @ member
+    inner = difference(member.T @ (xx + yy) @ member, cross + np.swapaxes(cross, -1, -2))
+    return without_diagonal(inner / (b * (b - 1)))
+
+
+def _unpaired_cores(xx: Array, yy: Array, xy: Array, n_groups: int) -> Array:
     b, c = xy.shape[-2:]
-    mean_x, mean_y = _group_means(b, n_groups), _group_means(c, n_groups)
-    cross = mean_x.T @ xy @ mean_y
-    inner = difference(mean_x.T @ xx @ mean_x + mean_y.T @ yy @ mean_y, cross + np.swapaxes(cross, -1, -2))
-    weights = group_weights(b, c, n_groups)
-    return without_diagonal(inner * np.outer(weights, weights))
+    n = min(b, c)
+    alpha, beta, gamma = 1.0 / (b * (b - 1)), 1.0 / (c * (c - 1)), 1.0 / (b * c)
+    member = _members(n, n_groups)
+    kxx, kyy, kxy = (member.T @ k[..., :n, :n] @ member for k in (xx, yy, xy))
+    kyx = np.swapaxes(kxy, -1, -2)
+    # The rest of the longer sample pulls on a group by how much nearer to it the group's x rows are than its y rows.
+    if b > c:
+        from_x, from_y, pull = xx[..., :n, n:].sum(axis=-1), xy[..., n:, :].sum(axis=-2), alpha + gamma
+    else:
+        from_x, from_y, pull = xy[..., :, n:].sum(axis=-1), yy[..., :n, n:].sum(axis=-1), -(beta + gamma)
+    linear = (alpha - beta) / 2.0 * difference((kxx + kxy).sum(axis=-1), (kyy + kyx).sum(axis=-1))
+    linear += pull * difference(from_x @ member, from_y @ member)
+    cores = np.zeros((len(xx), n_groups + 1, n_groups + 1))
+    cores[:, :-1, :-1] = without_diagonal((alpha + beta + 2.0 * gamma) / 4.0 * difference(kxx + kyy, kxy + kyx))
+    cores[:, :-1, -1] = cores[:, -1, :-1] = linear / 2.0
+    return cores
 
 
-def _group_means(n_rows: int, n_groups: int) -> Array:
-    """Return the matrix that averages rows over groups: (n_rows, n_groups)."""
-    member = np.arange(n_rows)[:, None] % n_groups == np.arange(n_groups)
-    return np.asarray(member / group_sizes(n_rows, n_groups))
+def _members(n_rows: int, n_groups: int) -> Array:
+    """Return 1 where a row belongs to a group: (n_rows, n_groups)."""
+    return (np.arange(n_rows)[:, None] % n_groups == np.arange(n_groups)).astype(np.float64)

@@ -80,12 +80,12 @@ class MMD:
     def _summarize_plain(self, x: Sample, y: Sample, blocks: Blocks, first: int, last: int) -> tuple[Array, Array]:
         edges = blocks.fold_edges()
         values = np.empty(edges[last] - edges[first])
-        cores = np.zeros((last - first, blocks.n_groups, blocks.n_groups))
+        cores = np.zeros((last - first, blocks.core_size, blocks.core_size))
         for i, xx, yy, xy in self._gram_stacks(x, y, blocks, int(edges[first]), int(edges[last])):
             numbers = np.arange(i, i + len(xx))
             values[numbers - edges[first]] = block_values(xx, yy, xy, paired=blocks.paired)
             owner = np.searchsorted(edges, numbers, side="right") - 1 - first
-            np.add.at(cores, owner, block_cores(xx, yy, xy, blocks.n_groups))
+            np.add.at(cores, owner, block_cores(xx, yy, xy, blocks.n_groups, paired=blocks.paired))
         return values, cores
 
     def _gram_stacks(
