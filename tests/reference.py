@@ -50,41 +50,43 @@ def block_values(k: Scalar, x: Sequence[Any], y: Sequence[Any], n_blocks: int) -
 
 
 def core(k: Scalar, x: Sequence[Any], y: Sequence[Any], n_groups: int) -> Array:
-    """Return, for one block, the part of MMD^2 that lies between groups u and v (row r is in group r mod n_groups).
-
-    For samples of one size it is the sum of h over the pairs between the groups, over b (b - 1). For others it is
-    w_u w_v <D_u, D_v>, D_u the difference of the groups' mean features, with the weights that this function spells out.
-    """
-    b, c = len(x), len(y)
+    """Return, for one block of b pairs, the sum of h over the pairs between groups u and v, over b (b - 1): (g, g)."""
+    b = len(x)
     out = np.zeros((n_groups, n_groups))
-    rows_x = [list(range(u, b, n_groups)) for u in range(n_groups)]
-    rows_y = [list(range(u, c, n_groups)) for u in range(n_groups)]
-    if b == c:
-        for u, v in itertools.permutations(range(n_groups), 2):
-            out[u, v] = math.fsum(h(k, x, y, i, j) for i in rows_x[u] for j in rows_x[v]) / (b * (b - 1))
-        return out
-    precision = [1.0 / (1.0 / len(p) + 1.0 / len(q)) for p, q in zip(rows_x, rows_y, strict=True)]
-    size = 2.0 / (1.0 / b + 1.0 / c)
-    scale = size / (size - 1.0) / math.fsum(precision) ** 2
+    rows = [list(range(u, b, n_groups)) for u in range(n_groups)]
     for u, v in itertools.permutations(range(n_groups), 2):
-        inner = (
-            _mean(k, x, x, rows_x[u], rows_x[v])
-            + _mean(k, y, y, rows_y[u], rows_y[v])
-            - _mean(k, x, y, rows_x[u], rows_y[v])
-            - _mean(k, x, y, rows_x[v], rows_y[u])
-        )
-        out[u, v] = scale * precision[u] * precision[v] * inner
+        out[u, v] = math.fsum(h(k, x, y, i, j) for i in rows[u] for j in rows[v]) / (b * (b - 1))
     return out
 
 
-def _mean(k: Scalar, p: Sequence[Any], q: Sequence[Any], rows: list[int], others: list[int]) -> float:
-    return math.fsum(k(p[i], q[j]) for i in rows for j in others) / (len(rows) * len(others))
+def core_unpaired(k: Scalar, x: Sequence[Any], y: Sequence[Any], n_groups: int) -> Array:
+    """Return C with MMD^2 = constant + s'Cs, s the signs of the groups and a 1, by swapping rows: (g + 1, g + 1).
+
+    Mixed differences over the signs of u and v single out C_uv, and odd differences the terms that are linear in s_u.
+    """
+
+    def swapped(groups: set[int]) -> float:
+        p, q = list(x), list(y)
+        for a in range(min(len(x), len(y))):
+            if a % n_groups in groups:
+                p[a], q[a] = y[a], x[a]
+        return mmd_unpaired(k, p, q)
+
+    everything = set(range(n_groups))
+    out = np.zeros((n_groups + 1, n_groups + 1))
+    for u, v in itertools.permutations(range(n_groups), 2):
+        out[u, v] = (swapped(set()) - swapped({u}) - swapped({v}) + swapped({u, v})) / 8.0
+    for u in range(n_groups):
+        odd = swapped(set()) - swapped(everything) - swapped({u}) + swapped(everything - {u})
+        out[u, -1] = out[-1, u] = odd / 8.0
+    return out
 
 
 def cores(k: Scalar, x: Sequence[Any], y: Sequence[Any], n_blocks: int, n_groups: int) -> Array:
-    """Return the core of every block: (n_blocks, g, g)."""
+    """Return the core of every block: (n_blocks, g, g), or one more row and column for samples of different lengths."""
+    of_block = core if len(x) == len(y) else core_unpaired
     dealt = zip(deal(len(x), n_blocks), deal(len(y), n_blocks), strict=True)
-    return np.array([core(k, [x[i] for i in rows], [y[i] for i in others], n_groups) for rows, others in dealt])
+    return np.array([of_block(k, [x[i] for i in rows], [y[i] for i in others], n_groups) for rows, others in dealt])
 
 
 def flipped_values(k: Scalar, x: Sequence[Any], y: Sequence[Any], n_blocks: int) -> Array:

@@ -73,7 +73,7 @@ def test_folds_cover_the_blocks_evenly(blocks: Blocks) -> None:
     assert len(edges) == blocks.n_folds + 1
     assert sizes.min() >= 1
     assert sizes.max() - sizes.min() <= 1
-    assert blocks.n_folds * blocks.n_groups**2 <= CORE_BUDGET
+    assert blocks.n_folds * blocks.core_size**2 <= CORE_BUDGET
     assert 2 <= blocks.n_groups <= min(MAX_GROUPS, blocks.block_size)
 
 
@@ -87,7 +87,7 @@ def test_groups(n_rows: int, n_groups: int) -> None:
 @given(st.integers(2, 400))
 def test_weights_of_paired_blocks_give_the_papers_average(b: int) -> None:
     n_groups = min(b, MAX_GROUPS)
-    w, sizes = group_weights(b, b, n_groups), group_sizes(b, n_groups)
+    w, sizes = group_weights(b, n_groups), group_sizes(b, n_groups)
     np.testing.assert_allclose(np.outer(w, w), np.outer(sizes, sizes) / (b * (b - 1)), rtol=1e-12)
 
 
@@ -102,5 +102,6 @@ def test_pair_weights_of_paired_samples_sum_to_the_share_of_pairs(blocks: Blocks
 
 @given(dealings())
 def test_share_that_flips_move(blocks: Blocks) -> None:
-    """At most all of the variance; cores of unpaired samples have weights of their own, which may give a bit more."""
-    assert 0.3 < blocks.flipped_share() < (1.0 + 1e-9 if blocks.paired else 1.1)
+    """At most all of the variance, and little less."""
+    if blocks.paired:
+        assert 0.9 < blocks.flipped_share() < 1.0 + 1e-9

@@ -116,7 +116,7 @@ def summarize(
     n_threads: int | None = 1,
 ) -> tuple[Array, Array]:
     """Return values (m,) and folded cores (f, g, g) of the blocks of folds ``folds[0] .. folds[1] - 1``, one term."""
-    call = partial(_call, x, y, blocks, folds, term, dtype)
+    call = partial(_call, x, y, blocks, folds, term=term, dtype=dtype)
     pieces = n_parts(blocks, x.rows.shape[1])
     if pieces == 1:
         return call()
@@ -150,9 +150,9 @@ def _call(
     y: _Sample,
     blocks: Blocks,
     folds: tuple[int, int],
+    *,
     term: _Term,
     dtype: str,
-    *,
     part: int = 0,
     n_parts: int = 1,
     sums: Array | None = None,

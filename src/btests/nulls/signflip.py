@@ -39,14 +39,15 @@ class SignFlip:
 
     def learn(self, summary: Summary, seed: int) -> DrawnLaw:
         """Return the law of the statistic under the null hypothesis."""
-        cores, n_groups, n_folds = summary.cores, summary.blocks.n_groups, summary.blocks.n_folds
+        cores, paired = summary.cores, summary.blocks.paired
+        n_folds, n_groups = len(cores), cores.shape[-1] - (not paired)
         n_patterns = 2 ** min(n_folds * n_groups, 63)
         exhaustive = n_patterns <= self.n_resamples + 1
         if exhaustive:
             words, n_draws = all_signs(n_folds, n_groups), n_patterns
         else:
             words, n_draws = random_words(seed, n_folds, n_groups, self.n_resamples), self.n_resamples
-        if not summary.blocks.paired:  # what has no partner does not swap: its sign is always +1, its bits are 0
+        if not paired:  # what has no partner does not swap: its sign is always +1, its bits are 0
             words = np.pad(words, ((0, 0), (0, 1), (0, 0)))
         flip = fast.flip if fast.is_available() else flip_plain
         moving = float(cores.sum())

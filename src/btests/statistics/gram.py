@@ -75,4 +75,4 @@ def _unpaired_cores(xx: Array, yy: Array, xy: Array, n_groups: int) -> Array:
 
 def _members(n_rows: int, n_groups: int) -> Array:
     """Return 1 where a row belongs to a group: (n_rows, n_groups)."""
-    return (np.arange(n_rows)[:, None] % n_groups == np.arange(n_groups)).astype(np.float64)
+    return np.asarray(np.arange(n_rows)[:, None] % n_groups == np.arange(n_groups), dtype=np.float64)
