@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from btests.blocks import Blocks
 from btests.fast.pool import limit_threads, map_ranges
-from btests.kernels import Distance, Gaussian, Kernel, Laplacian, Linear, Matern, median_bandwidth
+from btests.kernels import Distance, Gaussian, Kernel, Laplacian, Linear, Matern, Pairwise, median_bandwidth
 from btests.nulls import CrossBlocks, Normal, Null, SignFlip, ThirdCumulant
 from btests.result import TestResult
 from btests.statistics import MMD, Sample
@@ -100,7 +101,12 @@ def btest(
     """
     began = time.perf_counter()
     _check_options(kernel, null, shuffle, dtype, n_threads)
-    rows_x, rows_y = check_samples(x, y, objects_allowed=kernel is not None and not isinstance(kernel, str))
+    rows_x, rows_y = check_samples(
+        x,
+        y,
+        objects_allowed=kernel is not None and not isinstance(kernel, str),
+        objects_wanted=isinstance(kernel, Pairwise),
+    )
     size = check_block_size(block_size, gamma, min(len(rows_x), len(rows_y)))
     blocks = Blocks.of_size(len(rows_x), len(rows_y), size)
     seed = check_seed(seed)
@@ -164,6 +170,6 @@ def _check_options(kernel: object, null: object, shuffle: object, dtype: object,
         raise TypeError(f"shuffle must be True or False, got {shuffle!r}")
     if dtype not in ("float64", "float32"):
         raise ValueError(f"dtype must be 'float64' or 'float32', got {dtype!r}")
-    whole = isinstance(n_threads, int) and not isinstance(n_threads, bool)
-    if n_threads is not None and not (whole and isinstance(n_threads, int) and n_threads > 0):
+    whole = isinstance(n_threads, Integral) and not isinstance(n_threads, bool)
+    if n_threads is not None and not (whole and isinstance(n_threads, Integral) and int(n_threads) > 0):
         raise ValueError(f"n_threads must be a whole number of at least 1 or None, got {n_threads!r}")

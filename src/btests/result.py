@@ -113,7 +113,8 @@ class TestResult:
     def confidence_interval(self, level: float = 0.95) -> Interval:
         """Return an interval for MMD^2, from the law under the alternative (section 2.1 of the paper).
 
-        It is two-sided and centred at the average of the block values. MMD^2 itself is never negative; the interval
+        It is two-sided and centred at the average of the block values (with ``CrossBlocks`` too, whose statistic is
+        another estimate). MMD^2 itself is never negative; the interval
         may begin below zero.
         """
         level = check_alpha(level)
@@ -125,7 +126,7 @@ class TestResult:
         """Return the p-value of "MMD^2 is at most ``tau``": small where the difference is more than tolerated.
 
         Unlike ``pvalue`` it does not assume that the distributions are the same, so at tau = 0 it is another, more
-        cautious p-value.
+        cautious p-value as a rule.
         """
         if isinstance(tau, bool) or not isinstance(tau, (int, float, np.floating)):
             raise TypeError(f"tau must be a number, got {tau!r}")

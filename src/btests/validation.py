@@ -19,7 +19,7 @@ _SLICE = 2**20
 _LARGEST = np.float64(1e300)
 
 
-def check_samples(x: object, y: object, *, objects_allowed: bool) -> tuple[Rows, Rows]:
+def check_samples(x: object, y: object, *, objects_allowed: bool, objects_wanted: bool = False) -> tuple[Rows, Rows]:
     """Return both samples as (n, d) floats, or as (n,) objects where a kernel for them was given."""
     for name, value in (("x", x), ("y", y)):
         _refuse_other_things(name, value)
@@ -28,8 +28,9 @@ def check_samples(x: object, y: object, *, objects_allowed: bool) -> tuple[Rows,
         rows_x = _frame_rows("x", x, names_x, names_x)
         rows_y = _frame_rows("y", y, names_y, _matched(names_x, names_y))
     else:
-        rows_x = _rows("x", x, names_x, objects_allowed)
-        rows_y = _rows("y", y, names_y, objects_allowed)
+        wanted = objects_wanted and not (isinstance(x, np.ndarray) and isinstance(y, np.ndarray))
+        rows_x = _rows("x", x, names_x, objects_allowed, wanted)
+        rows_y = _rows("y", y, names_y, objects_allowed, wanted)
     if (rows_x.dtype == object) != (rows_y.dtype == object):
         raise TypeError("one sample holds numbers and the other does not; both must be of one kind")
     for name, rows in (("x", rows_x), ("y", rows_y)):
@@ -75,7 +76,9 @@ def _refuse_other_things(name: str, value: object) -> None:
     if value is None or isinstance(value, (bool, int, float, complex)):
         raise TypeError(f"{name} must hold at least 2 rows, got {value!r}")
     if isinstance(value, (str, bytes, os.PathLike)):
-        raise TypeError(f"{name} must be the data themselves, not {value!r}; read the file first, e.g. with numpy.load")
+        raise TypeError(
+            f"{name} must be the data themselves, not {value!r}; read the file first, e.g. with numpy.load or pandas.read_csv"
+        )
     if isinstance(value, (dict, set)):
         raise TypeError(f"{name} must be an array, a data frame or a sequence, got a {type(value).__name__}")
     if hasattr(type(value), "toarray") and hasattr(type(value), "nnz"):
@@ -123,9 +126,11 @@ def _frame_rows(name: str, frame: Any, present: list[str], wanted: list[str]) ->
     return np.column_stack(columns)
 
 
-def _rows(name: str, value: Any, names: list[str] | None, objects_allowed: bool) -> Rows:
+def _rows(name: str, value: Any, names: list[str] | None, objects_allowed: bool, objects_wanted: bool) -> Rows:
     if names is not None:
         return _frame_rows(name, value, names, names)
+    if objects_wanted or (objects_allowed and isinstance(value, np.ndarray) and value.ndim > 2):
+        return _objects(name, value)  # a list of tuples or of numbers stays one; so do images
     try:
         array = np.asarray(value)
     except ValueError:  # ragged: sequences of different lengths

@@ -65,7 +65,13 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         status = commands.main(arguments, prog_name="btests", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
-        click.echo(f"btests: {error.format_message()}", err=True)
+        message = error.format_message()
+        if message.startswith("No such command"):
+            message += (
+                f" There are {', '.join(sorted(commands.commands))}; to compare two data sets of your own, in Python: "
+                "btests.btest(x, y), x and y arrays or data frames."
+            )
+        click.echo(f"btests: {message}", err=True)
         sys.exit(2)
     except BrokenPipeError:
         # The reader went away (``btests demo | head -1``): nothing more to say, and nothing left to flush at exit.

@@ -1,4 +1,4 @@
-// Kernels as functions of a distance. A new radial kernel is one struct here, one case in summarize.hpp and one name in
+// Kernels as functions of a distance. A new radial kernel is one struct here, one case in loops.hpp and one name in
 // fast/__init__.py. `far` is what a pair that must not count is given for a distance: its kernel value is exactly 0.
 #pragma once
 #include "vectors.hpp"

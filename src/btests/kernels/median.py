@@ -30,7 +30,7 @@ def median_bandwidth(points: Array) -> float:
         warnings.warn(
             "all rows that were looked at are equal, so there is no scale to choose a bandwidth by; taking 1",
             DegenerateDataWarning,
-            stacklevel=2,
+            stacklevel=4,
         )
         return 1.0
     with np.errstate(over="ignore"):

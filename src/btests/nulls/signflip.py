@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 
@@ -30,7 +31,7 @@ class SignFlip:
     n_resamples: int = 1999
 
     def __post_init__(self) -> None:
-        if isinstance(self.n_resamples, bool) or not isinstance(self.n_resamples, int) or self.n_resamples < 1:
+        if isinstance(self.n_resamples, bool) or not isinstance(self.n_resamples, Integral) or self.n_resamples < 1:
             raise ValueError(f"n_resamples must be a whole number of at least 1, got {self.n_resamples!r}")
 
     def statistic(self, summary: Summary) -> float:
