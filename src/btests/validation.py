@@ -77,7 +77,7 @@ def _refuse_other_things(name: str, value: object) -> None:
         raise TypeError(f"{name} must hold at least 2 rows, got {value!r}")
     if isinstance(value, (str, bytes, os.PathLike)):
         raise TypeError(
-            f"{name} must be the data themselves, not {value!r}; read the file first, e.g. with numpy.load or pandas.read_csv"
+            f"{name} must be the data, not {value!r}; read the file first, with numpy.load or pandas.read_csv"
         )
     if isinstance(value, (dict, set)):
         raise TypeError(f"{name} must be an array, a data frame or a sequence, got a {type(value).__name__}")
