@@ -131,6 +131,8 @@ def summarize(statistic: MMD, x: Sample, y: Sample, blocks: Blocks, n_threads: i
         blocks.n_folds,
         work,
         1 if inside or not statistic.is_threaded(x) else n_threads,
+        # A range of few blocks fills the last of its vectors of blocks badly.
+        ranges_per_thread=min(4, max(1, blocks.n_blocks // 128)),
     )
     return parts[0] if len(parts) == 1 else Summary.join(parts)
 

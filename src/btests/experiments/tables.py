@@ -53,11 +53,32 @@ def write_tables(path: Path, counts: Sequence[Counts], command: str) -> None:
         others = [by_cell[(*c.cell[:4], null)] for null in _OTHERS]
         powers = " | ".join(f"{o.rate(0):.3f}" for o in (c, *others))
         lines.append(f"| {c.problem} | {c.n} | {c.block_size} | {c.trials} | {powers} |")
+    lines += [
+        "",
+        f"Power of {DEFAULT} less that of another null, over the cells where the other's level is at most .055:",
+        "",
+    ]
+    lines += [f"- {null}: {low:+.3f} to {high:+.3f}" for null in _OTHERS for low, high in [_gains(by_cell, null)]]
     path.write_text("\n".join(lines) + "\n")
 
 
+def _gains(by_cell: dict[tuple[str, int, int, bool, str], Counts], null: str) -> tuple[float, float]:
+    """Return the least and the largest gain in power of the default over ``null``."""
+    gains = [
+        by_cell[(*cell[:4], DEFAULT)].rate(0) - count.rate(0)
+        for cell, count in by_cell.items()
+        if not count.is_null and count.null == null and not _refuses(count)
+        if (level := by_cell.get((*cell[:3], True, null))) is not None and level.rate(0) <= 0.055
+    ]
+    return min(gains, default=0.0), max(gains, default=0.0)
+
+
+def _refuses(c: Counts) -> bool:
+    return c.null == "CrossBlocks" and "x a y" in c.problem
+
+
 def _levels(c: Counts) -> str:
-    if c.null == "CrossBlocks" and "x a y" in c.problem:
+    if _refuses(c):
         return "refuses"
     star = "*" if any(_misses(c, k) for k in range(len(TARGETS))) else ""
     return f"{c.rate(0):.4f} / {c.rate(1):.4f} / {c.rate(2):.4f}{star}"

@@ -45,7 +45,12 @@ def _pool(n_threads: int, process: int) -> ThreadPoolExecutor:
 
 
 def map_ranges(
-    function: Callable[[int, int], Result], n_items: int, work: int, n_threads: int | None = None
+    function: Callable[[int, int], Result],
+    n_items: int,
+    work: int,
+    n_threads: int | None = None,
+    *,
+    ranges_per_thread: int = 4,
 ) -> list[Result]:
     """Return ``function(first, last)`` over consecutive ranges that cover 0 .. n_items, in order.
 
@@ -54,8 +59,8 @@ def map_ranges(
     n_threads = n_threads or _limit.get() or default_threads()
     if n_threads == 1 or work < _SMALL or n_items == 1:
         return [function(0, n_items)]
-    # A few ranges per thread even out a machine that is busy elsewhere.
-    n_ranges = min(n_items, 4 * n_threads)
+    # A few ranges per thread even out a machine that is busy elsewhere, where the work bears being cut so small.
+    n_ranges = min(n_items, ranges_per_thread * n_threads)
     edges = [i * n_items // n_ranges for i in range(n_ranges + 1)]
     # A forked child has no threads of its parent: the process is part of the key.
     return list(_pool(n_threads, os.getpid()).map(function, edges[:-1], edges[1:]))
