@@ -30,7 +30,7 @@ test: .venv-test/installed
 	.venv-test/bin/ruff format --check .
 	.venv-test/bin/mypy
 	.venv-test/bin/lint-imports
-	.venv-test/bin/pytest -n auto
+	.venv-test/bin/pytest -n auto --dist worksteal
 
 study: .venv/installed
 	.venv/bin/python -m btests.experiments.levels

@@ -12,7 +12,7 @@ from btests.experiments.problems import blobs
 from tests.bounds import FALSE_ALARM, count_bounds
 from tests.reference import Array
 
-N, N_TRIALS = 200, 2000
+N, N_TRIALS = 200, 1200
 
 Draw = Callable[[int, np.random.Generator], Array]
 PROBLEMS: dict[str, Draw] = {
