@@ -65,12 +65,17 @@ def core_unpaired(k: Scalar, x: Sequence[Any], y: Sequence[Any], n_groups: int) 
     Mixed differences over the signs of u and v single out C_uv, and odd differences the terms that are linear in s_u.
     """
 
+    b, c = len(x), len(y)
+    pooled = [*x, *y]
+    gram = np.array([[k(p, q) for q in pooled] for p in pooled])
+    np.fill_diagonal(gram, 0.0)
+
     def swapped(groups: set[int]) -> float:
-        p, q = list(x), list(y)
-        for a in range(min(len(x), len(y))):
-            if a % n_groups in groups:
-                p[a], q[a] = y[a], x[a]
-        return mmd_unpaired(k, p, q)
+        p, q = np.arange(b), b + np.arange(c)
+        swap = [a for a in range(min(b, c)) if a % n_groups in groups]
+        p[swap], q[swap] = q[swap], p[swap]
+        within = gram[np.ix_(p, p)].sum() / (b * (b - 1)) + gram[np.ix_(q, q)].sum() / (c * (c - 1))
+        return float(within - 2.0 * gram[np.ix_(p, q)].sum() / (b * c))
 
     everything = set(range(n_groups))
     out = np.zeros((n_groups + 1, n_groups + 1))
