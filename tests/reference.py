@@ -64,7 +64,6 @@ def core_unpaired(k: Scalar, x: Sequence[Any], y: Sequence[Any], n_groups: int) 
 
     Mixed differences over the signs of u and v single out C_uv, and odd differences the terms that are linear in s_u.
     """
-
     b, c = len(x), len(y)
     pooled = [*x, *y]
     gram = np.array([[k(p, q) for q in pooled] for p in pooled])
