@@ -26,8 +26,9 @@ class Summary:
     values
         The unbiased MMD^2 of each block in those folds, in the order of the blocks: (m,).
     cores
-        For each fold the sum over its blocks of w_u w_v <D_u, D_v> between groups u and v, zero for u = v: (f, g, g).
-        Swapping x and y in group u flips the sign of row and column u, which is all that a sign flip needs.
+        For each fold the sum over its blocks of the part of the block values that lies between groups u and v, zero for
+        u = v: (f, k, k). Swapping x and y in group u flips the sign of row and column u, which is all that a sign flip
+        needs. k is the number of groups; one more, for what never swaps, where the samples differ in length.
     """
 
     blocks: Blocks
