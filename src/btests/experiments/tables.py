@@ -16,7 +16,7 @@ _OTHERS = ("Normal", "ThirdCumulant", "CrossBlocks")
 
 def misses(counts: Sequence[Counts], null: str = DEFAULT) -> list[Counts]:
     """Return the cells under the null hypothesis where a 99 % interval fails to touch a target."""
-    return [c for c in counts if c.is_null and c.null == null and _levels(c).endswith("*")]
+    return [c for c in _tried(counts, null) if any(_misses(c, k) for k in range(len(TARGETS)))]
 
 
 def write_tables(path: Path, counts: Sequence[Counts], command: str) -> None:
@@ -40,8 +40,7 @@ def write_tables(path: Path, counts: Sequence[Counts], command: str) -> None:
             f"{low_1:.4f} to {high_1:.4f} | {' | '.join(_levels(o) for o in others)} |"
         )
     lines += ["", "Cells that miss a target:", "", "| null | cells | of |", "| --- | --: | --: |"]
-    n_cells = sum(c.is_null and c.null == DEFAULT for c in counts)
-    lines += [f"| {null} | {len(misses(counts, null))} | {n_cells} |" for null in (DEFAULT, *_OTHERS)]
+    lines += [f"| {null} | {len(misses(counts, null))} | {len(_tried(counts, null))} |" for null in (DEFAULT, *_OTHERS)]
     lines += [
         "",
         "### Powers at level .05",
@@ -51,7 +50,7 @@ def write_tables(path: Path, counts: Sequence[Counts], command: str) -> None:
     ]
     for c in (c for c in counts if not c.is_null and c.null == DEFAULT):
         others = [by_cell[(*c.cell[:4], null)] for null in _OTHERS]
-        powers = " | ".join(f"{o.rate(0):.3f}" for o in (c, *others))
+        powers = " | ".join("refuses" if _refuses(o) else f"{o.rate(0):.3f}" for o in (c, *others))
         lines.append(f"| {c.problem} | {c.n} | {c.block_size} | {c.trials} | {powers} |")
     lines += [
         "",
@@ -71,6 +70,11 @@ def _gains(by_cell: dict[tuple[str, int, int, bool, str], Counts], null: str) ->
         if (level := by_cell.get((*cell[:3], True, null))) is not None and level.rate(0) <= 0.055
     ]
     return min(gains, default=0.0), max(gains, default=0.0)
+
+
+def _tried(counts: Sequence[Counts], null: str) -> list[Counts]:
+    """Return the cells under the null hypothesis that ``null`` takes."""
+    return [c for c in counts if c.is_null and c.null == null and not _refuses(c)]
 
 
 def _refuses(c: Counts) -> bool:
