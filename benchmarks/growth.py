@@ -12,9 +12,8 @@ import numpy as np
 from benchmarks.clock import best_interleaved
 from benchmarks.tables import Cell, Table
 from btests import Gaussian
-from btests.api import summarize
 from btests.blocks import Blocks
-from btests.statistics import MMD, Sample
+from btests.statistics import MMD, Sample, summarize
 
 _D = 10
 

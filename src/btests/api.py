@@ -10,24 +10,22 @@ from typing import Any
 import numpy as np
 
 from btests.blocks import Blocks
-from btests.fast.pool import limit_threads, map_ranges
-from btests.kernels import Distance, Gaussian, Kernel, Laplacian, Linear, Matern, Pairwise, median_bandwidth
+from btests.fast.pool import limit_threads
+from btests.kernels import Distance, Gaussian, Kernel, Laplacian, Linear, Matern, Pairwise
 from btests.nulls import CrossBlocks, Normal, Null, SignFlip, ThirdCumulant
+from btests.nulls.protocol import wants_gram
 from btests.result import TestResult
-from btests.statistics import MMD, Sample
+from btests.selection import Median, Selection, Selector, Setting
+from btests.statistics import MMD, Gram, Sample, summarize
 from btests.statistics.checks import check_kernel, check_precision
-from btests.summary import Summary
 from btests.validation import check_block_size, check_samples, check_seed
 
-# Rows of each sample that the median heuristic looks at.
-_MEDIAN_ROWS = 100
-
-_KERNELS: dict[str, Callable[[float], Kernel]] = {
-    "gaussian": Gaussian,
-    "laplacian": Laplacian,
-    "matern": Matern,
-    "energy": lambda _: Distance(),
-    "linear": lambda _: Linear(),
+_KERNELS: dict[str, Kernel | Selector] = {
+    "gaussian": Median(Gaussian),
+    "laplacian": Median(Laplacian),
+    "matern": Median(Matern),
+    "energy": Distance(),
+    "linear": Linear(),
 }
 _NULLS: dict[str, Callable[[], Null]] = {
     "normal": Normal,
@@ -41,7 +39,7 @@ def btest(
     x: Any,
     y: Any,
     *,
-    kernel: Kernel | str | None = None,
+    kernel: Kernel | Selector | str | None = None,
     block_size: int | None = None,
     null: Null | str | None = None,
     seed: int | None = None,
@@ -107,34 +105,36 @@ def btest(
         objects_allowed=kernel is not None and not isinstance(kernel, str),
         objects_wanted=isinstance(kernel, Pairwise),
     )
-    size = check_block_size(block_size, gamma, min(len(rows_x), len(rows_y)))
-    blocks = Blocks.of_size(len(rows_x), len(rows_y), size)
     seed = check_seed(seed)
     null = _NULLS[null]() if isinstance(null, str) else null or SignFlip()
+    check_block_size(block_size, gamma, min(len(rows_x), len(rows_y)))
+    setting = Setting(block_size, gamma, dtype)
     sample_x, sample_y = _dealt(rows_x, seed, 1, shuffle), _dealt(rows_y, seed, 2, shuffle)
-    kernel = choose_kernel(kernel, sample_x, sample_y)
-    check_kernel(kernel, sample_x, sample_y)
-    check_precision(kernel, sample_x, sample_y, dtype)
-    statistic = MMD(kernel, dtype)
     with limit_threads(n_threads):
-        summary = summarize(statistic, sample_x, sample_y, blocks)
-        return TestResult.conclude(summary, null, kernel, seed, engine=statistic.engine(sample_x), began=began)
+        selection = choose(kernel, sample_x, sample_y, setting)
+        return _test(selection, setting, null, seed, began)
 
 
-def summarize(statistic: MMD, x: Sample, y: Sample, blocks: Blocks, n_threads: int | None = None) -> Summary:
-    """Return the summary of all blocks, folds spread over threads where the statistic allows it."""
-    d = x.rows.shape[1] if x.is_numeric else 1
-    work = 2 * blocks.block_size * max(blocks.n_x, blocks.n_y) * (d + 20) // 20
-    inside = statistic.cuts_blocks(x, blocks)
-    parts = map_ranges(
-        lambda first, last: statistic.summarize(x, y, blocks, first, last, n_threads=n_threads if inside else 1),
-        blocks.n_folds,
-        work,
-        1 if inside or not statistic.is_threaded(x) else n_threads,
-        # A range of few blocks fills the last of its vectors of blocks badly.
-        ranges_per_thread=min(4, max(1, blocks.n_blocks // 128)),
-    )
-    return parts[0] if len(parts) == 1 else Summary.join(parts)
+def _test(selection: Selection, setting: Setting, null: Null, seed: int, began: float) -> TestResult:
+    kernel, x, y = selection.kernel, selection.x, selection.y
+    check_kernel(kernel, x, y)
+    check_precision(kernel, x, y, setting.dtype)
+    statistic = MMD(kernel, setting.dtype)
+    summary = summarize(statistic, x, y, Blocks.of_size(len(x), len(y), _size(null, setting, x, y)))
+    evidence = Gram(kernel, x, y) if wants_gram(null) else summary
+    engine = statistic.engine(x)
+    return TestResult.conclude(summary, null, kernel, seed, engine=engine, began=began, evidence=evidence)
+
+
+def _size(null: Null, setting: Setting, x: Sample, y: Sample) -> int:
+    n = min(len(x), len(y))
+    if wants_gram(null):
+        if setting.block_size not in (None, n):
+            raise ValueError(
+                f"{null!r} tests all rows at once: block_size must be {n} or None, got {setting.block_size}"
+            )
+        return n
+    return setting.size_for(x, y)
 
 
 def _dealt(rows: Any, seed: int, stream: int, shuffle: bool) -> Sample:
@@ -144,15 +144,11 @@ def _dealt(rows: Any, seed: int, stream: int, shuffle: bool) -> Sample:
     return Sample(rows, rng.permutation(len(rows)))
 
 
-def choose_kernel(kernel: Kernel | str | None, x: Sample, y: Sample) -> Kernel:
-    """Return the kernel that was asked for, with the median bandwidth where none was."""
-    if kernel is not None and not isinstance(kernel, str):
-        return kernel
-    # The same places of both samples: a swap of x_a and y_a leaves the choice as it is, and the sign flips exact.
-    n = min(_MEDIAN_ROWS, len(x), len(y))
-    pooled = np.concatenate([x.head(n), y.head(n)]).astype(np.float64)
-    name = kernel or "gaussian"
-    return _KERNELS[name](1.0 if name in ("energy", "linear") else median_bandwidth(pooled))
+def choose(kernel: Kernel | Selector | str | None, x: Sample, y: Sample, setting: Setting | None = None) -> Selection:
+    """Return the kernel that was asked for or selected, and the rows that are valid for testing with it."""
+    if kernel is None or isinstance(kernel, str):
+        kernel = _KERNELS[kernel or "gaussian"]
+    return kernel.select(x, y, setting or Setting()) if isinstance(kernel, Selector) else Selection(kernel, x, y)
 
 
 def _check_options(kernel: object, null: object, shuffle: object, dtype: object, n_threads: object) -> None:

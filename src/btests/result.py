@@ -71,15 +71,27 @@ class TestResult:
 
     @classmethod
     def conclude(
-        cls, summary: Summary, null: Null, kernel: Kernel, seed: int, *, engine: str = "", began: float | None = None
+        cls,
+        summary: Summary,
+        null: Null,
+        kernel: Kernel,
+        seed: int,
+        *,
+        engine: str = "",
+        began: float | None = None,
+        evidence: object = None,
     ) -> TestResult:
-        """Return the result of a complete summary; ``began`` is when the work did, on ``time.perf_counter``."""
+        """Return the result of a complete summary; ``began`` is when the work did, on ``time.perf_counter``.
+
+        ``evidence`` is what the null learns from where that is not the summary.
+        """
         if not summary.is_complete:
             raise ValueError(f"{summary.folds.size} of {summary.blocks.n_folds} folds are there; add the others first")
         if not (np.isfinite(summary.values).all() and np.isfinite(summary.cores).all()):
             raise ValueError("the kernel overflowed or gave NaN here; scale the data down or take a bounded kernel")
-        law = null.learn(summary, seed)
-        statistic = null.statistic(summary)
+        evidence = summary if evidence is None else evidence
+        law = null.learn(evidence, seed)
+        statistic = null.statistic(evidence)
         pvalue = law.pvalue(statistic)
         b = summary.blocks
         seconds = 0.0 if began is None else time.perf_counter() - began

@@ -1,5 +1,10 @@
 """Warnings for results that may mislead."""
 
+from __future__ import annotations
+
+import sys
+import warnings
+
 
 class BTestWarning(UserWarning):
     """The parent of every warning that btests gives."""
@@ -15,3 +20,15 @@ class DegenerateDataWarning(BTestWarning):
 
 class PrecisionWarning(BTestWarning):
     """The arithmetic that was asked for is too coarse for this kernel."""
+
+
+class SelectionWarning(BTestWarning):
+    """The kernel could not be chosen as was asked for."""
+
+
+def warn(message: str, category: type[BTestWarning]) -> None:
+    """Warn at the line that called into this package, however deep inside it the reason was found."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

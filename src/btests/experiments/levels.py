@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from btests.api import choose_kernel, summarize
+from btests.api import choose
 from btests.blocks import Blocks
 from btests.experiments.counts import LEVELS, Counts, read_counts, write_counts
 from btests.experiments.problems import PROBLEMS, Problem
@@ -24,7 +24,7 @@ from btests.experiments.tables import write_tables
 from btests.fast.pool import default_threads
 from btests.nulls import CrossBlocks, Normal, Null, SignFlip, ThirdCumulant
 from btests.result import TestResult
-from btests.statistics import MMD, Sample
+from btests.statistics import MMD, Sample, summarize
 from btests.warnings import BTestWarning
 
 #: The nulls of the study. 999 flips, not the default 1999, to save time: the level is exact for both.
@@ -95,7 +95,7 @@ def run_piece(cell: Cell, piece: int, seed: int) -> list[Counts]:
         x = Sample(problem.draw(cell.n, rng))
         n_y = cell.n // problem.rows_of_x
         y = Sample((problem.draw if cell.is_null else problem.draw_other)(n_y, rng))
-        kernel = choose_kernel(problem.kernel, x, y)
+        kernel = choose(problem.kernel, x, y).kernel
         for b in cell.block_sizes:
             summary = summarize(MMD(kernel), x, y, Blocks.of_size(cell.n, n_y, b), 1)
             for name, null in NULLS.items():

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 
 from btests.blocks import Array
 from btests.kernels.distances import squared_distances
-from btests.warnings import DegenerateDataWarning
+from btests.warnings import DegenerateDataWarning, warn
 
 # Outliers beyond this many typical distances are all as far: their squares must not overflow.
 _FAR = 1e75
@@ -27,10 +26,9 @@ def median_bandwidth(points: Array) -> float:
     reach = np.max(np.abs(points - centre), axis=1)
     unit = float(np.median(reach)) or float(np.max(reach))
     if unit == 0.0:
-        warnings.warn(
+        warn(
             "all rows that were looked at are equal, so there is no scale to choose a bandwidth by; taking 1",
             DegenerateDataWarning,
-            stacklevel=4,
         )
         return 1.0
     with np.errstate(over="ignore"):

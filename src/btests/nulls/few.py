@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
-
-from btests.warnings import FewBlocksWarning
+from btests.warnings import FewBlocksWarning, warn
 
 
 def warn_if_few_blocks(null: str, n_blocks: int, wanted: int) -> None:
     """Warn that the level of ``null`` is not what it says with so few blocks."""
     if n_blocks < wanted:
-        warnings.warn(
+        warn(
             f"{null} is an approximation for many blocks or rows, and here is only {n_blocks / wanted:.0%} of what it "
             "needs: its p-value may be off; null=SignFlip() holds its level with any number",
             FewBlocksWarning,
-            stacklevel=5,
         )

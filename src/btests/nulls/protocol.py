@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from btests.nulls.laws import Law
-from btests.summary import Summary
 
 
 class Null(Protocol):
-    """Learns the law of a statistic under the null hypothesis from the summary of all blocks."""
+    """Learns the law of a statistic under the null hypothesis from the evidence of all rows.
 
-    def statistic(self, summary: Summary) -> float:
+    The evidence is the :class:`btests.summary.Summary` of all blocks; for a null whose ``wants_gram`` is True, which
+    is one of the quadratic-time tests, it is the :class:`btests.statistics.Gram` matrix of both samples.
+    """
+
+    def statistic(self, evidence: Any) -> float:
         """Return the statistic that this null is about."""
         ...
 
-    def learn(self, summary: Summary, seed: int) -> Law:
+    def learn(self, evidence: Any, seed: int) -> Law:
         """Return the law of that statistic under the null hypothesis."""
         ...
+
+
+def wants_gram(null: Null) -> bool:
+    """Whether a null learns from the Gram matrix of all rows and not from blocks."""
+    return bool(getattr(null, "wants_gram", False))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from btests.kernels.protocol import HasTerms, Kernel
 from btests.statistics.sample import Sample
-from btests.warnings import PrecisionWarning
+from btests.warnings import PrecisionWarning, warn
 
 # The probe: small enough to cost nothing with a slow kernel, with different numbers of rows to tell a transpose.
 _ROWS, _OTHER_ROWS = 4, 3
@@ -74,9 +73,8 @@ def check_precision(kernel: Kernel, x: Sample, y: Sample, dtype: str) -> None:
     with np.errstate(over="ignore"):  # as wide as can be, then
         typical = float(np.sqrt(np.median(np.sum((a - b[::-1]) ** 2, axis=1))))
     if any(term.shape != "distance" and term.scale * typical < 1.0 / _WIDEST_IN_FLOAT32 for term in terms):
-        warnings.warn(
+        warn(
             f"a kernel more than {_WIDEST_IN_FLOAT32:g} times as wide as the data is too flat for float32; "
             "take dtype='float64'",
             PrecisionWarning,
-            stacklevel=3,
         )

@@ -13,7 +13,7 @@ from btests.blocks import Array, Index
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Rows (n, d) of numbers, or (n,) of objects, and the order they are dealt in (None: as they stand)."""
+    """Rows (n, d) of numbers, or (n,) of objects, and which of them are dealt, in which order (None: as they stand)."""
 
     rows: npt.NDArray[Any]
     order: Index | None = None
@@ -25,7 +25,7 @@ class Sample:
         object.__setattr__(self, "origin", np.median(some.astype(np.float64), axis=0))
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.rows if self.order is None else self.order)
 
     @property
     def is_numeric(self) -> bool:
@@ -37,6 +37,12 @@ class Sample:
         stop = start + n_blocks * b
         rows = self.rows[start:stop] if self.order is None else self.rows[self.order[start:stop]]
         return rows.reshape(n_blocks, b, *self.rows.shape[1:])
+
+    def split(self, n_rows: int) -> tuple[Sample, Sample]:
+        """Return the first ``n_rows`` rows in the order, and all others: no row is in both."""
+        if self.order is None:
+            return Sample(self.rows[:n_rows]), Sample(self.rows[n_rows:])
+        return Sample(self.rows, self.order[:n_rows]), Sample(self.rows, self.order[n_rows:])
 
     def head(self, n_rows: int) -> npt.NDArray[Any]:
         """Return ``n_rows`` rows, the first in the order, or spread evenly where the order is the user's own."""

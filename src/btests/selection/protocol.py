@@ -1,0 +1,65 @@
+"""What a selector is, and what it hands back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from btests.kernels.protocol import Kernel
+from btests.statistics import Sample
+from btests.validation import check_block_size
+
+
+class Candidate(NamedTuple):
+    """A kernel that was looked at, what it scored (larger is better), and its weight in the choice."""
+
+    kernel: Kernel
+    score: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A kernel, and the rows that are still valid for testing with it.
+
+    The rows that the choice was made on are not in here, so that nobody can test on them by accident.
+
+    Attributes
+    ----------
+    kernel
+        The choice.
+    x, y
+        The rows that may be tested: those that the choice has not seen, or all where it cannot have spoilt them.
+    candidates
+        All kernels that were looked at.
+    note
+        One sentence where the choice is not what was hoped for (no kernel found a difference, ...), else empty.
+    """
+
+    kernel: Kernel
+    x: Sample
+    y: Sample
+    candidates: tuple[Candidate, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a test was called with, as far as a selector must know: how blocks are made, and how they are computed."""
+
+    block_size: int | None = None
+    gamma: float = 0.5
+    dtype: str = "float64"
+
+    def size_for(self, x: Sample, y: Sample) -> int:
+        """Return the size of blocks of two samples: as asked for, or ``[n^gamma]`` of the shorter one."""
+        return check_block_size(self.block_size, self.gamma, min(len(x), len(y)))
+
+
+@runtime_checkable
+class Selector(Protocol):
+    """Chooses the kernel on some of the rows, and hands back those that are still valid for testing."""
+
+    def select(self, x: Sample, y: Sample, setting: Setting) -> Selection:
+        """Return the kernel and the rows to test with it."""
+        ...
