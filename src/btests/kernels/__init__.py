@@ -1,5 +1,6 @@
 """Kernels: one small frozen object each, all of them callables from two stacks of points to Gram matrices."""
 
+from btests.kernels.columns import OnColumns
 from btests.kernels.combination import Combination
 from btests.kernels.distance import Distance
 from btests.kernels.gaussian import Gaussian
@@ -21,6 +22,7 @@ __all__ = [
     "Laplacian",
     "Linear",
     "Matern",
+    "OnColumns",
     "Pairwise",
     "Polynomial",
     "Radial",

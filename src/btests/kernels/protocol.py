@@ -25,13 +25,15 @@ class Radial:
     """One term of a kernel as the compiled loops know it.
 
     Coordinates are multiplied by ``scale``; ``shape`` names the function of the scaled distance in ``fast/shapes.hpp``,
-    ``power`` is its integer parameter, and ``weight`` multiplies the result.
+    ``power`` is its integer parameter, and ``weight`` multiplies the result. It sees the coordinates ``columns`` and
+    no others; None is all.
     """
 
     shape: str
     scale: float
     power: int = 0
     weight: float = 1.0
+    columns: tuple[int, ...] | None = None
 
 
 @runtime_checkable

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from btests.kernels.protocol import HasTerms, Kernel
+from btests.blocks import Array
+from btests.kernels import Combination, OnColumns
+from btests.kernels.protocol import HasTerms, Kernel, Radial
 from btests.statistics.sample import Sample
 from btests.warnings import PrecisionWarning, warn
 
@@ -19,8 +21,9 @@ _WIDEST_IN_FLOAT32 = 10.0
 
 def check_kernel(kernel: Kernel, x: Sample, y: Sample) -> None:
     """Raise unless the kernel gives finite, symmetric matrices of the right shape on a few rows."""
+    _check_columns(kernel, x)
     ours = type(kernel).__module__.startswith("btests.kernels")
-    if ours and isinstance(kernel, HasTerms) and x.is_numeric:
+    if ours and isinstance(kernel, HasTerms) and x.is_numeric and kernel.terms() is not None:
         return
     a = x.head(min(_ROWS, len(x)))
     b = y.head(min(_OTHER_ROWS, len(y)))
@@ -32,6 +35,16 @@ def check_kernel(kernel: Kernel, x: Sample, y: Sample) -> None:
         scale = float(np.abs(one).max()) or 1.0
         if not np.allclose(one, other, rtol=1e-6, atol=1e-9 * scale):
             raise ValueError("the kernel is not symmetric: kernel(a, b) and kernel(b, a).T differ on the first rows")
+
+
+def _check_columns(kernel: Kernel, x: Sample) -> None:
+    if isinstance(kernel, Combination):
+        for member in kernel.kernels:
+            _check_columns(member, x)
+    if isinstance(kernel, OnColumns):
+        if not x.is_numeric:
+            raise TypeError("OnColumns needs rows of numbers, and these are objects")
+        kernel.check_width(x.rows.shape[1])
 
 
 def kernel_matrix(kernel: Kernel, p: Any, q: Any) -> np.ndarray[Any, Any]:
@@ -71,10 +84,18 @@ def check_precision(kernel: Kernel, x: Sample, y: Sample, dtype: str) -> None:
     n = min(100, len(x), len(y))
     a, b = x.head(n).astype(np.float64), y.head(n).astype(np.float64)
     with np.errstate(over="ignore"):  # as wide as can be, then
-        typical = float(np.sqrt(np.median(np.sum((a - b[::-1]) ** 2, axis=1))))
-    if any(term.shape != "distance" and term.scale * typical < 1.0 / _WIDEST_IN_FLOAT32 for term in terms):
+        squares = (a - b[::-1]) ** 2
+    if any(_is_flat(term, squares) for term in terms):
         warn(
             f"a kernel more than {_WIDEST_IN_FLOAT32:g} times as wide as the data is too flat for float32; "
             "take dtype='float64'",
             PrecisionWarning,
         )
+
+
+def _is_flat(term: Radial, squares: Array) -> bool:
+    """Whether a term is too wide for squared differences (n, d)."""
+    seen = squares if term.columns is None else squares[:, list(term.columns)]
+    with np.errstate(over="ignore"):
+        typical = float(np.sqrt(np.median(np.sum(seen, axis=1))))
+    return term.shape != "distance" and term.scale * typical < 1.0 / _WIDEST_IN_FLOAT32

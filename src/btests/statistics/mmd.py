@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from btests import fast
 from btests.blocks import Array, Blocks
-from btests.kernels import Combination, Pairwise
+from btests.kernels import Combination, OnColumns, Pairwise
 from btests.kernels.protocol import HasTerms, Kernel
 from btests.statistics.checks import kernel_matrix
 from btests.statistics.gram import block_cores, block_values, without_diagonal
@@ -67,8 +67,9 @@ class MMD:
         else:
             values, cores = np.zeros(()), np.zeros(())
             for term in terms:
+                p, q = (x, y) if term.columns is None else (x.columns(term.columns), y.columns(term.columns))
                 v, c = fast.summarize(
-                    x, y, blocks, (first_fold, last_fold), term=term, dtype=self.dtype, n_threads=n_threads
+                    p, q, blocks, (first_fold, last_fold), term=term, dtype=self.dtype, n_threads=n_threads
                 )
                 values, cores = values + term.weight * v, cores + term.weight * c
         return Summary(blocks, folds, values, cores)
@@ -122,4 +123,6 @@ def _takes_stacks(kernel: Kernel) -> bool:
     """Whether the kernel takes many blocks at once: ours do, but not what they make of a user's function."""
     if isinstance(kernel, Combination):
         return all(_takes_stacks(member) for member in kernel.kernels)
+    if isinstance(kernel, OnColumns):
+        return _takes_stacks(kernel.kernel)
     return type(kernel).__module__.startswith("btests.kernels") and not isinstance(kernel, Pairwise)

@@ -21,7 +21,10 @@ class Sample:
 
     def __post_init__(self) -> None:
         # A point amid the data: radial kernels do not see a shift, and small coordinates keep their digits.
-        some = self.rows[:: max(1, len(self.rows) // 64)] if self.is_numeric else np.zeros((1, 1))
+        # Amid those that are dealt: rows that a selector keeps for the test do not reach its choice, not by a bit.
+        step = max(1, len(self) // 64)
+        some = self.rows[::step] if self.order is None else self.rows[self.order[::step]]
+        some = some if self.is_numeric else np.zeros((1, 1))
         object.__setattr__(self, "origin", np.median(some.astype(np.float64), axis=0))
 
     def __len__(self) -> int:
@@ -37,6 +40,10 @@ class Sample:
         stop = start + n_blocks * b
         rows = self.rows[start:stop] if self.order is None else self.rows[self.order[start:stop]]
         return rows.reshape(n_blocks, b, *self.rows.shape[1:])
+
+    def columns(self, columns: tuple[int, ...]) -> Sample:
+        """Return the same rows in the same order with these coordinates alone, as a copy: (n, d) to (n, c)."""
+        return Sample(np.ascontiguousarray(self.rows[:, list(columns)]), self.order)
 
     def split(self, n_rows: int) -> tuple[Sample, Sample]:
         """Return the first ``n_rows`` rows in the order, and all others: no row is in both."""
