@@ -339,7 +339,7 @@ def test_options_that_are_no_kernels() -> None:
     refused(TypeError, "not the class: write Pairwise", kernel=Pairwise)
     refused(ValueError, "kernel must be one of energy, gaussian, laplacian, linear, matern", kernel="rbf")
     refused(ValueError, "kernel must be one of", kernel="")
-    refused(TypeError, "kernel must be a kernel or a function of two samples, got int", kernel=3)
+    refused(TypeError, "kernel must be a kernel, a function of two samples or a selector such as .*, got int", kernel=3)
     refused(TypeError, "kernel must be a kernel or a function of two samples, got list", kernel=[Gaussian(1.0)])
 
 

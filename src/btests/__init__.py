@@ -18,7 +18,18 @@ from btests.kernels import (
 )
 from btests.nulls import CrossBlocks, Normal, Null, SignFlip, ThirdCumulant
 from btests.result import TestResult
-from btests.warnings import BTestWarning, DegenerateDataWarning, FewBlocksWarning, PrecisionWarning
+from btests.selection import (
+    CrossValidation,
+    MaxMMD,
+    MaxRatio,
+    Median,
+    MedianFamily,
+    PerCoordinate,
+    Selector,
+    Weights,
+    bandwidths,
+)
+from btests.warnings import BTestWarning, DegenerateDataWarning, FewBlocksWarning, PrecisionWarning, SelectionWarning
 
 __version__ = "0.1.0"
 
@@ -26,6 +37,7 @@ __all__ = [
     "BTestWarning",
     "Combination",
     "CrossBlocks",
+    "CrossValidation",
     "DegenerateDataWarning",
     "Distance",
     "FewBlocksWarning",
@@ -35,16 +47,25 @@ __all__ = [
     "Laplacian",
     "Linear",
     "Matern",
+    "MaxMMD",
+    "MaxRatio",
+    "Median",
+    "MedianFamily",
     "Normal",
     "Null",
     "OnColumns",
     "Pairwise",
+    "PerCoordinate",
     "Polynomial",
     "PrecisionWarning",
     "RationalQuadratic",
+    "SelectionWarning",
+    "Selector",
     "SignFlip",
     "TestResult",
     "ThirdCumulant",
+    "Weights",
+    "bandwidths",
     "btest",
     "median_bandwidth",
 ]

@@ -61,6 +61,8 @@ def btest(
         A kernel; ``None`` is a Gaussian with the median heuristic over at most 100 rows of each sample. Also
         ``"gaussian"``, ``"laplacian"``, ``"matern"`` (median bandwidth), ``"energy"``, ``"linear"``, or a function of
         two arrays (b, d) and (c, d), or of two lists of objects, that returns the (b, c) matrix of kernel values.
+        Or what chooses one, such as ``Weights()`` or ``MaxRatio([Gaussian(1), Gaussian(2)])``: on half of the rows as
+        a rule, which are then not tested.
     block_size
         Rows of the smaller sample in a block, from 2 (linear time) to all (quadratic time); ``None`` is ``[n^gamma]``.
         Rows left over are spread over the blocks, so none is lost.
@@ -103,7 +105,7 @@ def btest(
         x,
         y,
         objects_allowed=kernel is not None and not isinstance(kernel, str),
-        objects_wanted=isinstance(kernel, Pairwise),
+        objects_wanted=_is_for_objects(kernel),
     )
     seed = check_seed(seed)
     null = _NULLS[null]() if isinstance(null, str) else null or SignFlip()
@@ -112,10 +114,12 @@ def btest(
     sample_x, sample_y = _dealt(rows_x, seed, 1, shuffle), _dealt(rows_y, seed, 2, shuffle)
     with limit_threads(n_threads):
         selection = choose(kernel, sample_x, sample_y, setting)
-        return _test(selection, setting, null, seed, began)
+        return _test(selection, setting, null, seed, began, selector=_selector(kernel))
 
 
-def _test(selection: Selection, setting: Setting, null: Null, seed: int, began: float) -> TestResult:
+def _test(
+    selection: Selection, setting: Setting, null: Null, seed: int, began: float, *, selector: Selector | None = None
+) -> TestResult:
     kernel, x, y = selection.kernel, selection.x, selection.y
     check_kernel(kernel, x, y)
     check_precision(kernel, x, y, setting.dtype)
@@ -123,7 +127,17 @@ def _test(selection: Selection, setting: Setting, null: Null, seed: int, began: 
     summary = summarize(statistic, x, y, Blocks.of_size(len(x), len(y), _size(null, setting, x, y)))
     evidence = Gram(kernel, x, y) if wants_gram(null) else summary
     engine = statistic.engine(x)
-    return TestResult.conclude(summary, null, kernel, seed, engine=engine, began=began, evidence=evidence)
+    return TestResult.conclude(
+        summary,
+        null,
+        kernel,
+        seed,
+        engine=engine,
+        began=began,
+        evidence=evidence,
+        selector=selector,
+        selection=selection,
+    )
 
 
 def _size(null: Null, setting: Setting, x: Sample, y: Sample) -> int:
@@ -146,16 +160,36 @@ def _dealt(rows: Any, seed: int, stream: int, shuffle: bool) -> Sample:
 
 def choose(kernel: Kernel | Selector | str | None, x: Sample, y: Sample, setting: Setting | None = None) -> Selection:
     """Return the kernel that was asked for or selected, and the rows that are valid for testing with it."""
+    selector = _selector(kernel)
+    if selector is not None:
+        return selector.select(x, y, setting or Setting())
+    fixed: Any = _KERNELS[kernel] if isinstance(kernel, str) else kernel
+    return Selection(fixed, x, y)
+
+
+def _selector(kernel: Kernel | Selector | str | None) -> Selector | None:
+    """Return what chooses the kernel, None where it is given."""
     if kernel is None or isinstance(kernel, str):
         kernel = _KERNELS[kernel or "gaussian"]
-    return kernel.select(x, y, setting or Setting()) if isinstance(kernel, Selector) else Selection(kernel, x, y)
+    return kernel if isinstance(kernel, Selector) else None
+
+
+def _is_for_objects(kernel: object) -> bool:
+    """Whether a kernel, or one of those to choose from, compares objects, so that lists of anything stay lists."""
+    family = getattr(kernel, "family", (kernel,))
+    return isinstance(family, tuple) and any(isinstance(member, Pairwise) for member in family)
 
 
 def _check_options(kernel: object, null: object, shuffle: object, dtype: object, n_threads: object) -> None:
     if isinstance(kernel, str) and kernel not in _KERNELS:
         raise ValueError(f"kernel must be one of {', '.join(sorted(_KERNELS))}, or a kernel object, got {kernel!r}")
-    if kernel is not None and not isinstance(kernel, str) and not callable(kernel):
-        raise TypeError(f"kernel must be a kernel or a function of two samples, got {type(kernel).__name__}")
+    if isinstance(kernel, (list, tuple)):
+        raise TypeError("kernel must be one kernel, got several; to choose among them write kernel=Weights([...])")
+    if kernel is not None and not isinstance(kernel, (str, Selector)) and not callable(kernel):
+        raise TypeError(
+            f"kernel must be a kernel, a function of two samples or a selector such as Weights(), got "
+            f"{type(kernel).__name__}"
+        )
     if isinstance(kernel, type):
         raise TypeError(f"kernel must be an object, not the class: write {kernel.__name__}(...) with its parameters")
     if isinstance(null, str) and null not in _NULLS:

@@ -13,9 +13,11 @@ import numpy as np
 
 from btests.blocks import Array
 from btests.diagnostics import Normality, Spread, estimate_spread, ks_normality, skewness
+from btests.kernels.combination import shortened
 from btests.kernels.protocol import Kernel
 from btests.nulls.laws import Law, StudentLaw
 from btests.nulls.protocol import Null
+from btests.selection.protocol import Candidate, Selection, Selector
 from btests.summary import Summary
 from btests.validation import check_alpha
 
@@ -41,7 +43,7 @@ class TestResult:
     n_blocks, block_size
         Number of blocks, and rows of the smaller sample in the smallest of them; blocks may hold one row more.
     n_x, n_y
-        Rows of the samples; all of them were used.
+        Rows that were tested: all, or those that the choice of the kernel left over.
     null, kernel, seed
         What was used; the seed also where none was given.
     engine
@@ -50,6 +52,14 @@ class TestResult:
         Wall time of the whole call.
     summary, law
         What the blocks left behind, and the law of the statistic under the null hypothesis.
+    selector
+        What chose the kernel; None where it was given.
+    candidates
+        The kernels to choose from, with their scores and weights; none where there was only one.
+    note
+        One sentence where the choice of the kernel is not what was hoped for, else empty.
+    n_spent
+        Rows of x and of y that the choice used up. They were not tested.
     """
 
     __test__ = False  # not a test case, whatever pytest thinks of the name
@@ -68,6 +78,11 @@ class TestResult:
     seconds: float = field(compare=False)
     summary: Summary = field(repr=False, compare=False)
     law: Law = field(repr=False, compare=False)
+    # Not compared either: the same kernel on the same rows is the same test, whoever named the kernel.
+    selector: Selector | None = field(default=None, compare=False)
+    candidates: tuple[Candidate, ...] = field(default=(), repr=False)
+    note: str = ""
+    n_spent: tuple[int, int] = (0, 0)
 
     @classmethod
     def conclude(
@@ -80,10 +95,13 @@ class TestResult:
         engine: str = "",
         began: float | None = None,
         evidence: object = None,
+        selector: Selector | None = None,
+        selection: Selection | None = None,
     ) -> TestResult:
         """Return the result of a complete summary; ``began`` is when the work did, on ``time.perf_counter``.
 
-        ``evidence`` is what the null learns from where that is not the summary.
+        ``evidence`` is what the null learns from where that is not the summary; ``selector`` and ``selection`` are how
+        the kernel was chosen, of which the result keeps all but the data.
         """
         if not summary.is_complete:
             raise ValueError(f"{summary.folds.size} of {summary.blocks.n_folds} folds are there; add the others first")
@@ -95,9 +113,9 @@ class TestResult:
         pvalue = law.pvalue(statistic)
         b = summary.blocks
         seconds = 0.0 if began is None else time.perf_counter() - began
-        return cls(
-            statistic, pvalue, b.n_blocks, b.block_size, b.n_x, b.n_y, null, kernel, seed, engine, seconds, summary, law
-        )
+        chosen = () if selection is None else (selection.candidates, selection.note, selection.n_spent)
+        sizes = (b.n_blocks, b.block_size, b.n_x, b.n_y)
+        return cls(statistic, pvalue, *sizes, null, kernel, seed, engine, seconds, summary, law, selector, *chosen)
 
     def __iter__(self) -> Iterator[float]:
         """Yield statistic and p-value, as scipy's results do."""
@@ -172,6 +190,10 @@ class TestResult:
             "seed": self.seed,
             "engine": self.engine,
             "seconds": self.seconds,
+            "selector": None if self.selector is None else repr(self.selector),
+            "candidates": [{"kernel": repr(c.kernel), "score": c.score, "weight": c.weight} for c in self.candidates],
+            "note": self.note,
+            "n_spent": list(self.n_spent),
         }
 
     def to_json(self) -> str:
@@ -186,11 +208,18 @@ class TestResult:
             f"  p-value   {self.pvalue:.4g}",
             f"  MMD^2     {self.statistic:.4g}{self._interval_text()}",
             f"  rows      {self.n_x} and {self.n_y}, in {self.n_blocks} block{'s' * (self.n_blocks > 1)} of {size}",
-            f"  kernel    {self.kernel!r}",
+            f"  kernel    {shortened(self.kernel)}",
+            *self._choice_lines(),
             f"  null      {self.null!r}, seed {self.seed}",
             f"  computed  {self.engine}, {self.seconds:.3g} s",
         ]
         return "\n".join(lines)
+
+    def _choice_lines(self) -> list[str]:
+        n_x, n_y = self.n_spent
+        rows = f"{n_x} rows a side" if n_x == n_y else f"{n_x} and {n_y} rows"
+        lines = [f"  chosen    by {self.selector!r} on {rows}"] if n_x else []
+        return [*lines, f"  note      {self.note}"] if self.note else lines
 
     def _interval_text(self) -> str:
         try:

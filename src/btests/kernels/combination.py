@@ -79,3 +79,12 @@ def scale(kernel: Kernel, weight: float) -> Combination:
 
 def _parts(kernel: Kernel) -> Combination:
     return kernel if isinstance(kernel, Combination) else Combination((1.0,), (kernel,))
+
+
+def shortened(kernel: Kernel, n_terms: int = 3) -> str:
+    """Return a kernel in one readable line: of a long sum the terms with the largest weights."""
+    if not isinstance(kernel, Combination) or len(kernel.kernels) <= n_terms + 1:
+        return repr(kernel)
+    largest = sorted(range(len(kernel.weights)), key=lambda i: -kernel.weights[i])[:n_terms]
+    kept = Combination(tuple(kernel.weights[i] for i in largest), tuple(kernel.kernels[i] for i in largest))
+    return f"{kept!r} + {len(kernel.kernels) - n_terms} more"

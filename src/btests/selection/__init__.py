@@ -1,6 +1,26 @@
 """Selectors: how the kernel is chosen, and which rows are still valid for testing with it."""
 
+from btests.selection.cross_validation import CrossValidation
+from btests.selection.families import AnyFamily, MakesKernels, MedianFamily, PerCoordinate, bandwidths
+from btests.selection.max_mmd import MaxMMD
+from btests.selection.max_ratio import MaxRatio
 from btests.selection.median import Median
 from btests.selection.protocol import Candidate, Selection, Selector, Setting
+from btests.selection.weights import Weights
 
-__all__ = ["Candidate", "Median", "Selection", "Selector", "Setting"]
+__all__ = [
+    "AnyFamily",
+    "Candidate",
+    "CrossValidation",
+    "MakesKernels",
+    "MaxMMD",
+    "MaxRatio",
+    "Median",
+    "MedianFamily",
+    "PerCoordinate",
+    "Selection",
+    "Selector",
+    "Setting",
+    "Weights",
+    "bandwidths",
+]

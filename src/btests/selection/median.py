@@ -41,9 +41,19 @@ class Median:
         """Return the kernel and all rows."""
         return Selection(self.make(pooled_bandwidth(x, y, self.n_rows)), x, y)
 
+    def __repr__(self) -> str:
+        return f"Median({name_of(self.make)}, n_rows={self.n_rows})"
+
+
+def name_of(make: Callable[[float], Kernel]) -> str:
+    """Return a name that does not differ from run to run, as the address in a function's repr does."""
+    return getattr(make, "__qualname__", type(make).__qualname__)
+
 
 def pooled_bandwidth(x: Sample, y: Sample, n_rows: int = 100) -> float:
     """Return the median bandwidth over ``n_rows`` rows of each sample."""
+    if not x.is_numeric:
+        raise TypeError("a median bandwidth needs rows of numbers, and these are objects; give a kernel for them")
     # The same places of both samples: a swap of x_a and y_a leaves the choice as it is, and the sign flips exact.
     n = min(n_rows, len(x), len(y))
     return median_bandwidth(np.concatenate([x.head(n), y.head(n)]).astype(np.float64))

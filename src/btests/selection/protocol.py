@@ -34,6 +34,8 @@ class Selection:
         All kernels that were looked at.
     note
         One sentence where the choice is not what was hoped for (no kernel found a difference, ...), else empty.
+    n_spent
+        Rows of x and of y that the choice used up.
     """
 
     kernel: Kernel
@@ -41,6 +43,7 @@ class Selection:
     y: Sample
     candidates: tuple[Candidate, ...] = ()
     note: str = ""
+    n_spent: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,81 @@
+"""The kernel whose witness does best on rows that it has not learned from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from btests.blocks import MAX_GROUPS, Array, Blocks, group_sizes
+from btests.selection.choice import take_best
+from btests.selection.evidence import summarize_checked
+from btests.selection.families import AnyFamily, bandwidths, check_family, kernels_of, shown
+from btests.selection.protocol import Selection, Setting
+from btests.selection.split import check_fraction, split
+from btests.statistics import Sample
+from btests.summary import Summary
+
+
+@dataclass(frozen=True, slots=True)
+class CrossValidation:
+    r"""The kernel with the smallest linear loss in cross-validation, on some of the rows; the others are tested.
+
+    The witness ``f(z) = mean_x k(x, z) - mean_y k(y, z)`` is learned on all folds but one. Its score on the rows of
+    that one is ``mean f(x) - mean f(y)``, the loss with its sign turned, and a kernel's score is the average over folds
+    (Gretton et al. 2012b, who compare with it). It is an unbiased MMD^2 from the pairs in different folds alone, so the
+    choice is much like that of ``MaxMMD``, in quadratic time: here for comparison.
+
+    Attributes
+    ----------
+    family
+        A list of kernels, or what makes one of the rows that the choice is made on, such as ``MedianFamily()``.
+    n_folds
+        Folds, 2 to 32; at most as many as there are rows.
+    fraction
+        Share of the rows of the shorter sample that the choice is made on. As many rows are taken from the longer one;
+        all others are tested.
+    """
+
+    family: AnyFamily = field(default_factory=bandwidths)
+    n_folds: int = 5
+    fraction: float = 0.5
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "family", check_family(self.family))
+        n = self.n_folds
+        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 2 <= n <= MAX_GROUPS:
+            raise ValueError(f"n_folds must be a whole number between 2 and {MAX_GROUPS}, got {n!r}")
+        check_fraction(self.fraction)
+
+    def select(self, x: Sample, y: Sample, setting: Setting) -> Selection:
+        """Return the kernel and the rows to test with it."""
+        parts = split(x, y, self.fraction, setting, as_many=True)
+        kernels = kernels_of(self.family, parts.choice_x, parts.choice_y)
+        n = len(parts.choice_x)
+        summaries = summarize_checked(kernels, parts.choice_x, parts.choice_y, Blocks(n, n, 1))
+        scores = np.array([held_out_score(summary, self.n_folds) for summary in summaries])
+        is_alive = np.array([bool(np.any(summary.cores != 0.0)) for summary in summaries])
+        return take_best(kernels, scores, is_alive, parts)
+
+    def __repr__(self) -> str:
+        return f"CrossValidation({shown(self.family)}, n_folds={self.n_folds}, fraction={self.fraction:g})"
+
+
+def folds_of_groups(n_rows: int, n_folds: int) -> Array:
+    """Return 1 where a group of rows belongs to a fold: (folds, groups). Row r of the block is in group r mod g."""
+    n_groups = Blocks(n_rows, n_rows, 1).n_groups
+    n_folds = min(n_folds, n_groups)
+    return np.asarray(np.arange(n_groups) * n_folds // n_groups == np.arange(n_folds)[:, None], dtype=np.float64)
+
+
+def held_out_score(summary: Summary, n_folds: int) -> float:
+    """Return the average over folds of what the witness of the other folds finds in one, from one block of all rows.
+
+    The core holds ``h(z_a, z_b) / (n (n - 1))``, summed over a in one group of rows and b in another, and a witness of
+    some rows, averaged over others, is an average of h between the two.
+    """
+    n = summary.blocks.n_x
+    member = folds_of_groups(n, n_folds)
+    between = member @ summary.cores[0] @ (1.0 - member).T
+    sizes = member @ group_sizes(n, member.shape[1])
+    return float(np.mean(n * (n - 1.0) * np.diagonal(between) / (sizes * (n - sizes))))

@@ -1,0 +1,156 @@
+"""Families of kernels to choose from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from btests.kernels import Gaussian, Kernel, OnColumns, median_bandwidth
+from btests.kernels.parameters import require_positive
+from btests.selection.median import name_of, pooled_bandwidth
+from btests.statistics import Sample
+
+
+@runtime_checkable
+class MakesKernels(Protocol):
+    """A family that depends on the data: it sees the rows that the choice is made on, and no others."""
+
+    def kernels(self, x: Sample, y: Sample) -> tuple[Kernel, ...]:
+        """Return the kernels to choose from."""
+        ...
+
+
+AnyFamily = Sequence[Kernel] | MakesKernels
+
+
+def bandwidths(low: int = -15, high: int = 10, make: Callable[[float], Kernel] = Gaussian) -> tuple[Kernel, ...]:
+    """Return kernels of the bandwidths ``2^low, 2^(low + 1) .. 2^high``; without arguments, the paper's 26.
+
+    Examples
+    --------
+    >>> from btests.selection import bandwidths
+    >>> bandwidths(-1, 1)
+    (Gaussian(bandwidth=0.5), Gaussian(bandwidth=1.0), Gaussian(bandwidth=2.0))
+    >>> len(bandwidths())
+    26
+    """
+    for name, power in (("low", low), ("high", high)):
+        if isinstance(power, bool) or not isinstance(power, (int, np.integer)) or abs(power) > 900:
+            raise ValueError(f"{name} must be a whole number between -900 and 900, an exponent of 2, got {power!r}")
+    if low > high:
+        raise ValueError(f"low must not be more than high, got {low} and {high}")
+    _require_maker(make)
+    return tuple(make(2.0**power) for power in range(int(low), int(high) + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class MedianFamily:
+    """Kernels of the median bandwidth times each of ``factors``: a family that fits data of any scale.
+
+    Attributes
+    ----------
+    factors
+        Multiples of the median bandwidth; by default ``2^-5 .. 2^5``.
+    make
+        From a bandwidth to a kernel.
+    n_rows
+        Rows of each sample that the median looks at.
+    """
+
+    factors: Sequence[float] = tuple(2.0**p for p in range(-5, 6))
+    make: Callable[[float], Kernel] = Gaussian
+    n_rows: int = 100
+
+    def __post_init__(self) -> None:
+        _require_maker(self.make)
+        for factor in self.factors:
+            require_positive("a factor of the median bandwidth", factor)
+        check_family([self.make(float(factor)) for factor in self.factors])
+        object.__setattr__(self, "factors", tuple(float(factor) for factor in self.factors))
+
+    def kernels(self, x: Sample, y: Sample) -> tuple[Kernel, ...]:
+        """Return one kernel per factor."""
+        median = pooled_bandwidth(x, y, self.n_rows)
+        return tuple(self.make(factor * median) for factor in self.factors)
+
+    def __repr__(self) -> str:
+        return f"MedianFamily({len(self.factors)} factors, make={name_of(self.make)}, n_rows={self.n_rows})"
+
+
+@dataclass(frozen=True, slots=True)
+class PerCoordinate:
+    """One kernel per coordinate, with the median bandwidth of that coordinate: ``Weights`` then select features.
+
+    A coordinate that does not vary in the rows that are looked at gets the bandwidth 1.
+    """
+
+    make: Callable[[float], Kernel] = Gaussian
+    n_rows: int = 100
+
+    def __post_init__(self) -> None:
+        _require_maker(self.make)
+
+    def kernels(self, x: Sample, y: Sample) -> tuple[Kernel, ...]:
+        """Return d kernels for samples (n, d)."""
+        if not x.is_numeric:
+            raise TypeError("PerCoordinate needs rows of numbers, and these are objects")
+        n = min(self.n_rows, len(x), len(y))
+        points = np.concatenate([x.head(n), y.head(n)]).astype(np.float64)
+        # A constant coordinate is no reason to warn: its kernel is constant too, and no selector takes it.
+        varies = points.min(axis=0) < points.max(axis=0)
+        widths = [median_bandwidth(points[:, [k]]) if varies[k] else 1.0 for k in range(points.shape[1])]
+        return tuple(OnColumns(self.make(width), (k,)) for k, width in enumerate(widths))
+
+    def __repr__(self) -> str:
+        return f"PerCoordinate(make={name_of(self.make)}, n_rows={self.n_rows})"
+
+
+def check_family(family: object) -> Any:
+    """Return a family as it should be, lists as tuples, or say what is wrong with it."""
+    if isinstance(family, MakesKernels) and not isinstance(family, type):
+        return family
+    if isinstance(family, type):
+        raise TypeError(f"a family must be an object, not the class: write {family.__name__}()")
+    if isinstance(family, np.ndarray):
+        family = family.tolist()
+    if not isinstance(family, (list, tuple)):
+        raise TypeError(f"a family must be a list of kernels such as [Gaussian(1.0), Gaussian(2.0)], got {family!r}")
+    if not family:
+        raise ValueError("a family must have at least one kernel, got none")
+    for i, kernel in enumerate(family):
+        _check_member(kernel)
+        if kernel in family[:i]:
+            raise ValueError(f"a family must not hold a kernel twice, and {kernel!r} is there again")
+    return tuple(family)
+
+
+def kernels_of(family: AnyFamily, x: Sample, y: Sample) -> tuple[Kernel, ...]:
+    """Return the kernels of a family, made for these rows where it wants to see them."""
+    made = family.kernels(x, y) if isinstance(family, MakesKernels) else family
+    kernels: tuple[Kernel, ...] = check_family(made)
+    return kernels
+
+
+def shown(family: AnyFamily) -> str:
+    """Return a family in a few words: of a long list the length; a result names its members one by one."""
+    if isinstance(family, MakesKernels):
+        return repr(family)
+    return repr(list(family)) if len(family) <= 3 else f"{len(family)} kernels"
+
+
+def _check_member(kernel: object) -> None:
+    if isinstance(kernel, Real):
+        raise TypeError(f"a family holds kernels, got the number {kernel}; write Gaussian({kernel}) for a bandwidth")
+    if isinstance(kernel, type):
+        raise TypeError(f"a family holds kernel objects, not classes: write {kernel.__name__}(...) with its parameters")
+    if not callable(kernel):
+        raise TypeError(f"a family holds kernels, got {kernel!r}")
+
+
+def _require_maker(make: object) -> None:
+    if not callable(make):
+        raise TypeError(f"make must turn a bandwidth into a kernel, such as Gaussian, got {make!r}")

@@ -1,0 +1,52 @@
+"""The kernel of the largest ratio of mean and standard deviation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from btests.kernels.parameters import require_positive
+from btests.selection.choice import take_best
+from btests.selection.evidence import gather
+from btests.selection.families import AnyFamily, bandwidths, check_family, kernels_of, shown
+from btests.selection.protocol import Selection, Setting
+from btests.selection.split import check_fraction, split
+from btests.statistics import Sample
+
+
+@dataclass(frozen=True, slots=True)
+class MaxRatio:
+    r"""The one kernel of the largest ``eta / sqrt(Q_jj + regulariser)`` on some of the rows; the others are tested.
+
+    eta is the average and Q_jj the variance of the block statistics (sums over the pairs of a block, as in
+    ``Weights``). For many blocks the power of the test grows with this ratio (Gretton et al. 2012b; section 3 of
+    Zaremba et al. 2013), and it is what ``Weights`` maximises over combinations.
+
+    Attributes
+    ----------
+    family
+        A list of kernels, or what makes one of the rows that the choice is made on, such as ``MedianFamily()``.
+    regulariser
+        Keeps kernels that are nearly 0 or nearly constant from winning by a spread that is nearly 0, and makes the
+        ratio of a spread of 0 a number.
+    fraction
+        Share of the rows that the choice is made on, and that are not tested.
+    """
+
+    family: AnyFamily = field(default_factory=bandwidths)
+    regulariser: float = 1e-3
+    fraction: float = 0.5
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "family", check_family(self.family))
+        require_positive("regulariser", self.regulariser)
+        check_fraction(self.fraction)
+
+    def select(self, x: Sample, y: Sample, setting: Setting) -> Selection:
+        """Return the kernel and the rows to test with it."""
+        parts = split(x, y, self.fraction, setting)
+        kernels = kernels_of(self.family, parts.choice_x, parts.choice_y)
+        evidence = gather(kernels, parts.choice_x, parts.choice_y, setting)
+        return take_best(kernels, evidence.ratios(self.regulariser), evidence.is_alive, parts)
+
+    def __repr__(self) -> str:
+        return f"MaxRatio({shown(self.family)}, regulariser={self.regulariser:g}, fraction={self.fraction:g})"
