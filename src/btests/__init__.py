@@ -16,7 +16,17 @@ from btests.kernels import (
     RationalQuadratic,
     median_bandwidth,
 )
-from btests.nulls import CrossBlocks, Normal, Null, SignFlip, ThirdCumulant
+from btests.nulls import (
+    CrossBlocks,
+    Gamma,
+    Normal,
+    Null,
+    Pearson,
+    Permutation,
+    SignFlip,
+    Spectrum,
+    ThirdCumulant,
+)
 from btests.result import TestResult
 from btests.selection import (
     CrossValidation,
@@ -41,6 +51,7 @@ __all__ = [
     "DegenerateDataWarning",
     "Distance",
     "FewBlocksWarning",
+    "Gamma",
     "Gaussian",
     "InverseMultiquadric",
     "Kernel",
@@ -55,13 +66,16 @@ __all__ = [
     "Null",
     "OnColumns",
     "Pairwise",
+    "Pearson",
     "PerCoordinate",
+    "Permutation",
     "Polynomial",
     "PrecisionWarning",
     "RationalQuadratic",
     "SelectionWarning",
     "Selector",
     "SignFlip",
+    "Spectrum",
     "TestResult",
     "ThirdCumulant",
     "Weights",

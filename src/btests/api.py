@@ -12,8 +12,18 @@ import numpy as np
 from btests.blocks import Blocks
 from btests.fast.pool import limit_threads
 from btests.kernels import Distance, Gaussian, Kernel, Laplacian, Linear, Matern, Pairwise
-from btests.nulls import CrossBlocks, Normal, Null, SignFlip, ThirdCumulant
-from btests.nulls.protocol import wants_gram
+from btests.nulls import (
+    CrossBlocks,
+    Gamma,
+    Normal,
+    Null,
+    Pearson,
+    Permutation,
+    SignFlip,
+    Spectrum,
+    ThirdCumulant,
+)
+from btests.nulls.protocol import check_sizes, wants_gram
 from btests.result import TestResult
 from btests.selection import Median, Selection, Selector, Setting
 from btests.statistics import MMD, Gram, Sample, summarize
@@ -32,6 +42,10 @@ _NULLS: dict[str, Callable[[], Null]] = {
     "third-cumulant": ThirdCumulant,
     "sign-flip": SignFlip,
     "cross-blocks": CrossBlocks,
+    "permutation": Permutation,
+    "spectrum": Spectrum,
+    "gamma": Gamma,
+    "pearson": Pearson,
 }
 
 
@@ -68,7 +82,8 @@ def btest(
         Rows left over are spread over the blocks, so none is lost.
     null
         How the p-value is found; ``None`` is ``SignFlip()``. Also ``"normal"``, ``"third-cumulant"``,
-        ``"sign-flip"`` and ``"cross-blocks"``.
+        ``"sign-flip"`` and ``"cross-blocks"``; and the quadratic-time tests of all rows at once, ``"permutation"``
+        (exact), ``"spectrum"`` (consistent), ``"gamma"`` and ``"pearson"`` (not consistent; for comparison).
     seed
         For the shuffle and the null. The same seed gives the same result to the last bit, however many threads.
     shuffle
@@ -147,6 +162,7 @@ def _size(null: Null, setting: Setting, x: Sample, y: Sample) -> int:
             raise ValueError(
                 f"{null!r} tests all rows at once: block_size must be {n} or None, got {setting.block_size}"
             )
+        check_sizes(null, len(x), len(y))
         return n
     return setting.size_for(x, y)
 

@@ -37,7 +37,8 @@ class TestResult:
     ----------
     statistic
         The average of the block MMD^2, unbiased. It may be negative: then the samples are, if anything, closer than
-        two samples of one distribution usually are. (With ``CrossBlocks``, from the pairs between halves alone.)
+        two samples of one distribution usually are. (With ``CrossBlocks``, from the pairs between halves alone; with
+        ``Spectrum`` and ``Gamma`` the biased MMD^2 of all rows, which is never negative.)
     pvalue
         Probability of a statistic at least as large if both samples had the same distribution. Never 0.
     n_blocks, block_size

@@ -26,3 +26,10 @@ class Null(Protocol):
 def wants_gram(null: Null) -> bool:
     """Whether a null learns from the Gram matrix of all rows and not from blocks."""
     return bool(getattr(null, "wants_gram", False))
+
+
+def check_sizes(null: Null, n_x: int, n_y: int) -> None:
+    """Let a null refuse samples of such lengths, or the memory that they would take, before anything is computed."""
+    check = getattr(null, "check_sizes", None)
+    if check is not None:
+        check(n_x, n_y)
