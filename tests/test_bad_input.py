@@ -340,7 +340,7 @@ def test_options_that_are_no_kernels() -> None:
     refused(ValueError, "kernel must be one of energy, gaussian, laplacian, linear, matern", kernel="rbf")
     refused(ValueError, "kernel must be one of", kernel="")
     refused(TypeError, "kernel must be a kernel, a function of two samples or a selector such as .*, got int", kernel=3)
-    refused(TypeError, "kernel must be a kernel or a function of two samples, got list", kernel=[Gaussian(1.0)])
+    refused(TypeError, "kernel must be one kernel, got several; .*Weights", kernel=[Gaussian(1.0)])
 
 
 def test_overflow_says_so() -> None:

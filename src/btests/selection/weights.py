@@ -28,6 +28,9 @@ class Weights:
     On some of the rows it minimises ``w' (Q + regulariser I) w`` subject to ``eta' w = 1`` and ``w >= 0``. There eta
     holds the averages and Q the covariances of the block statistics, one per kernel (section 3 of the paper). Weights
     below 1e-7 are dropped and the others sum to 1. The other rows are left for the test.
+    A weight is not a share of the statistic: a kernel of small values may have a large weight and add little. With
+    fewer blocks to learn from than kernels, Q is singular and the weights follow chance: take a smaller family, or
+    ``MaxRatio``.
 
     Where no kernel has a positive mean, nothing satisfies the constraints: then the answer is the one kernel of the
     largest ratio, as ``MaxRatio`` has it, with a ``SelectionWarning`` and a note in the result. The same if the solver
