@@ -64,7 +64,9 @@ def test_numbers(make: Make, family: Any) -> None:
 
 @each_selector
 @pytest.mark.parametrize(
-    "family", [None, 3, "gaussian", Gaussian(1.0), {Gaussian(1.0)}, {"a": Gaussian(1.0)}], ids=repr
+    "family",
+    [None, 3, "gaussian", Gaussian(1.0), Gaussian(1.0) + Linear(), {Gaussian(1.0)}, {"a": Gaussian(1.0)}],
+    ids=repr,
 )
 def test_not_a_list(make: Make, family: Any) -> None:
     with pytest.raises(TypeError, match="a family must be a list of kernels such as"):

@@ -111,8 +111,8 @@ class PerCoordinate:
 
 def check_family(family: object) -> Any:
     """Return a family as it should be, lists as tuples, or say what is wrong with it."""
-    if isinstance(family, MakesKernels) and not isinstance(family, type):
-        return family
+    if isinstance(family, MakesKernels) and not isinstance(family, type) and callable(family.kernels):
+        return family  # and not a Combination, which has kernels but makes none
     if isinstance(family, type):
         raise TypeError(f"a family must be an object, not the class: write {family.__name__}()")
     if isinstance(family, np.ndarray):
