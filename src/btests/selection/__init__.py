@@ -1,7 +1,8 @@
 """Selectors: how the kernel is chosen, and which rows are still valid for testing with it."""
 
 from btests.selection.cross_validation import CrossValidation
-from btests.selection.families import AnyFamily, MakesKernels, MedianFamily, PerCoordinate, bandwidths
+from btests.selection.families import MedianFamily, PerCoordinate, bandwidths
+from btests.selection.family import AnyFamily, MakesKernels
 from btests.selection.max_mmd import MaxMMD
 from btests.selection.max_ratio import MaxRatio
 from btests.selection.median import Median

@@ -9,7 +9,8 @@ import numpy as np
 from btests.blocks import MAX_GROUPS, Array, Blocks, group_sizes
 from btests.selection.choice import take_best
 from btests.selection.evidence import summarize_checked
-from btests.selection.families import AnyFamily, bandwidths, check_family, kernels_of, shown
+from btests.selection.families import bandwidths
+from btests.selection.family import AnyFamily, check_family, kernels_of, shown
 from btests.selection.protocol import Selection, Setting
 from btests.selection.split import check_fraction, split
 from btests.statistics import Sample

@@ -4,27 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from btests.kernels import Gaussian, Kernel, OnColumns, median_bandwidth
 from btests.kernels.parameters import require_positive
+from btests.selection.family import check_family
 from btests.selection.median import name_of, pooled_bandwidth
 from btests.statistics import Sample
-
-
-@runtime_checkable
-class MakesKernels(Protocol):
-    """A family that depends on the data: it sees the rows that the choice is made on, and no others."""
-
-    def kernels(self, x: Sample, y: Sample) -> tuple[Kernel, ...]:
-        """Return the kernels to choose from."""
-        ...
-
-
-AnyFamily = Sequence[Kernel] | MakesKernels
 
 
 def bandwidths(low: int = -15, high: int = 10, make: Callable[[float], Kernel] = Gaussian) -> tuple[Kernel, ...]:
@@ -107,48 +94,6 @@ class PerCoordinate:
 
     def __repr__(self) -> str:
         return f"PerCoordinate(make={name_of(self.make)}, n_rows={self.n_rows})"
-
-
-def check_family(family: object) -> Any:
-    """Return a family as it should be, lists as tuples, or say what is wrong with it."""
-    if isinstance(family, MakesKernels) and not isinstance(family, type) and callable(family.kernels):
-        return family  # and not a Combination, which has kernels but makes none
-    if isinstance(family, type):
-        raise TypeError(f"a family must be an object, not the class: write {family.__name__}()")
-    if isinstance(family, np.ndarray):
-        family = family.tolist()
-    if not isinstance(family, (list, tuple)):
-        raise TypeError(f"a family must be a list of kernels such as [Gaussian(1.0), Gaussian(2.0)], got {family!r}")
-    if not family:
-        raise ValueError("a family must have at least one kernel, got none")
-    for i, kernel in enumerate(family):
-        _check_member(kernel)
-        if kernel in family[:i]:
-            raise ValueError(f"a family must not hold a kernel twice, and {kernel!r} is there again")
-    return tuple(family)
-
-
-def kernels_of(family: AnyFamily, x: Sample, y: Sample) -> tuple[Kernel, ...]:
-    """Return the kernels of a family, made for these rows where it wants to see them."""
-    made = family.kernels(x, y) if isinstance(family, MakesKernels) else family
-    kernels: tuple[Kernel, ...] = check_family(made)
-    return kernels
-
-
-def shown(family: AnyFamily) -> str:
-    """Return a family in a few words: of a long list the length; a result names its members one by one."""
-    if isinstance(family, MakesKernels):
-        return repr(family)
-    return repr(list(family)) if len(family) <= 3 else f"{len(family)} kernels"
-
-
-def _check_member(kernel: object) -> None:
-    if isinstance(kernel, Real):
-        raise TypeError(f"a family holds kernels, got the number {kernel}; write Gaussian({kernel}) for a bandwidth")
-    if isinstance(kernel, type):
-        raise TypeError(f"a family holds kernel objects, not classes: write {kernel.__name__}(...) with its parameters")
-    if not callable(kernel):
-        raise TypeError(f"a family holds kernels, got {kernel!r}")
 
 
 def _require_maker(make: object) -> None:

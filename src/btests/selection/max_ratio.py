@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from btests.kernels.parameters import require_positive
 from btests.selection.choice import take_best
 from btests.selection.evidence import gather
-from btests.selection.families import AnyFamily, bandwidths, check_family, kernels_of, shown
+from btests.selection.families import bandwidths
+from btests.selection.family import AnyFamily, check_family, kernels_of, shown
 from btests.selection.protocol import Selection, Setting
 from btests.selection.split import check_fraction, split
 from btests.statistics import Sample

@@ -10,7 +10,8 @@ from btests.blocks import Array
 from btests.kernels.parameters import require_positive
 from btests.selection.choice import NO_DIFFERENCE, combine, take_best
 from btests.selection.evidence import Evidence, gather
-from btests.selection.families import AnyFamily, bandwidths, check_family, kernels_of, shown
+from btests.selection.families import bandwidths
+from btests.selection.family import AnyFamily, check_family, kernels_of, shown
 from btests.selection.protocol import Selection, Setting
 from btests.selection.quadratic import minimise
 from btests.selection.split import check_fraction, split
