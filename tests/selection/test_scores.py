@@ -86,6 +86,21 @@ def test_the_regulariser_acts_on_sums() -> None:
     np.testing.assert_allclose(small.ratios(1e-3), large.ratios(1e-3), rtol=1e-12)
 
 
+def uncorrelated(second: float, scale: float = 1.0) -> Evidence:
+    """Return two kernels with spreads 1 and ``scale``, means 1 and ``second`` of them, and no correlation."""
+    one, two = np.tile([1.0, 1.0, -1.0, -1.0], 10), np.tile([1.0, -1.0, 1.0, -1.0], 10)
+    return Evidence(np.stack([1.0 + one, scale * (second + two)]), 1.0)
+
+
+@pytest.mark.parametrize(("second", "kept"), [(1e-5, True), (2e-7, True), (5e-8, False), (1e-12, False)])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e9])
+def test_small_weights_are_dropped_at_any_scale(second: float, kept: bool, scale: float) -> None:
+    weights = best_weights(uncorrelated(second, scale), 1e-12)
+    assert weights is not None
+    assert weights.sum() == pytest.approx(1.0, rel=1e-12)
+    assert weights[1] == pytest.approx((second / scale) / (1.0 + second / scale) if kept else 0.0, rel=1e-5, abs=0.0)
+
+
 @pytest.mark.parametrize("scale", [1e-200, 1e-6, 1e6, 1e200])
 def test_no_scale_of_a_kernel_leaves_the_range_of_floats(scale: float) -> None:
     values = np.random.default_rng(0).normal(0.5, 1.0, size=(3, 50)) * np.array([[1.0], [scale], [1.0]])

@@ -18,7 +18,8 @@ from btests.selection.split import check_fraction, split
 from btests.statistics import Sample
 from btests.warnings import SelectionWarning, warn
 
-# The paper's experiments drop smaller weights. Here of weights that sum to 1, so that it means the same at any scale.
+# The paper's experiments drop smaller weights. Here those of kernels brought to one spread, so that a useful kernel of
+# large values, whose weight must be small, is not lost to one of small values.
 _SMALLEST = 1e-7
 
 
@@ -28,7 +29,7 @@ class Weights:
 
     On some of the rows it minimises ``w' (Q + regulariser I) w`` subject to ``eta' w = 1`` and ``w >= 0``. There eta
     holds the averages and Q the covariances of the block statistics, one per kernel (section 3 of the paper). Weights
-    below 1e-7 are dropped and the others sum to 1. The other rows are left for the test.
+    below 1e-7, of kernels brought to one spread, are dropped, and the others sum to 1. The other rows are tested.
     A weight is not a share of the statistic: a kernel of small values may have a large weight and add little. With
     fewer blocks to learn from than kernels, Q is singular and the weights follow chance: take a smaller family, or
     ``MaxRatio``.
@@ -96,8 +97,7 @@ def best_weights(evidence: Evidence, regulariser: float) -> Array | None:
     solution = minimise(evidence.correlations(regulariser), evidence.ratios(regulariser))
     if solution is None:
         return None
+    solution = np.where(solution < _SMALLEST * solution.sum(), 0.0, solution)
     spreads = evidence.spreads(regulariser)
     weights = solution / (spreads / spreads.min())
-    weights /= weights.sum()
-    weights[weights < _SMALLEST] = 0.0
     return np.asarray(weights / weights.sum())
