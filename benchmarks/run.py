@@ -13,10 +13,8 @@ if __name__ == "__main__":
     # Not this folder, where a script begins to look, but the one above: "benchmarks" is a package.
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from benchmarks import growth, limits, memory, peers, shares, startup
+from benchmarks import growth, limits, memory, peers, quadratic, shares, startup
 from benchmarks.tables import Table
-
-SECTIONS = ("machine", "shares", "memory", "growth", "startup", "peers")
 
 
 def say(text: str) -> None:
@@ -56,6 +54,11 @@ def start_up(*, quick: bool) -> Iterator[Table]:
     yield startup.startup_table(5 if quick else 15)
 
 
+def quadratic_time(*, quick: bool) -> Iterator[Table]:
+    """Yield the quadratic-time tests beside the authors' times."""
+    yield quadratic.quadratic_table(500 if quick else 2000, 10, seconds=0.5 if quick else 10.0, say=say)
+
+
 def side_by_side(*, quick: bool) -> Iterator[Table]:
     """Yield other packages on the same data, and where each ends."""
     seconds = 120.0 if quick else 900.0
@@ -64,9 +67,16 @@ def side_by_side(*, quick: bool) -> Iterator[Table]:
         yield peers.survival_table(peers.SURVIVORS, 1000, first=250, gibibytes=8.0, seconds=60.0, say=say)
 
 
-RUNS: dict[str, Callable[..., Iterator[Table]]] = dict(
-    zip(SECTIONS, (machine, limits_and_shares, memory_of_a_test, growth_of_time, start_up, side_by_side), strict=True)
-)
+RUNS: dict[str, Callable[..., Iterator[Table]]] = {
+    "machine": machine,
+    "shares": limits_and_shares,
+    "memory": memory_of_a_test,
+    "growth": growth_of_time,
+    "startup": start_up,
+    "quadratic": quadratic_time,
+    "peers": side_by_side,
+}
+SECTIONS = tuple(RUNS)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

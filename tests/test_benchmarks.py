@@ -10,7 +10,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from benchmarks import growth, isolated, limits, memory, methods, peers, run, shares, startup
+from benchmarks import growth, isolated, limits, memory, methods, peers, quadratic, run, shares, startup
 from benchmarks.clock import best_interleaved
 from benchmarks.tables import Table, show
 
@@ -145,6 +145,14 @@ def test_permutation_tests_agree_with_each_other(monkeypatch: pytest.MonkeyPatch
     assert 0.01 < a < 0.99
     # Two estimates of one p-value from 2000 permutations each; five standard deviations: false alarms 6e-7.
     assert abs(a - b) < 5 * math.sqrt(2 * 0.25 / 2000)
+
+
+def test_quadratic_tests_stand_beside_the_published_times() -> None:
+    table = quadratic.quadratic_table(40, 2, seconds=0.0)
+    assert [row[3] for row in table.rows] == [129.0, 407.0, 387.0, 0.27, None]
+    assert all(isinstance(row[5], float) and row[5] > 0.0 for row in table.rows)
+    assert all(row[4] is None for row in table.rows), "the published times are of n = 2000"
+    assert "extrapolated" in table.markdown()
 
 
 @pytest.mark.parametrize("name", list(methods.METHODS))

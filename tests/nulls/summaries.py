@@ -1,12 +1,14 @@
-"""Summaries for tests of nulls."""
+"""Summaries and Gram matrices for tests of nulls."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from btests import Gaussian, Kernel
 from btests.blocks import Blocks
-from btests.statistics import MMD, Sample
+from btests.statistics import MMD, Gram, Sample
 from btests.summary import Summary
 from tests.reference import Array
 
@@ -21,3 +23,8 @@ def summarize(x: Array, y: Array, n_blocks: int, kernel: Kernel | None = None, *
     """Return the summary of all blocks."""
     blocks = Blocks(len(x), len(y), n_blocks)
     return MMD(kernel or Gaussian(1.0), plain=plain).summarize(Sample(x), Sample(y), blocks, 0, blocks.n_folds)
+
+
+def gram_of(x: Any, y: Any, kernel: Kernel | None = None) -> Gram:
+    """Return the Gram matrix of rows in the order in which they stand."""
+    return Gram(kernel or Gaussian(1.0), Sample(np.asarray(x)), Sample(np.asarray(y)))

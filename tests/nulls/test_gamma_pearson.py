@@ -16,8 +16,7 @@ from btests.nulls.pearson import flip_moments
 from tests import reference
 from tests.bounds import FALSE_ALARM, count_bounds
 from tests.kernels.formulas import radial
-from tests.nulls.summaries import two_samples
-from tests.nulls.test_permutation import gram_of
+from tests.nulls.summaries import gram_of, two_samples
 from tests.reference import Array
 
 GAUSSIAN = radial(1.0)[0].formula

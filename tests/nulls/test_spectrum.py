@@ -12,8 +12,7 @@ from btests import Distance, Gaussian, Kernel, Linear, Spectrum, btest
 from btests.nulls import spectrum
 from btests.nulls.spectrum import Eigenvalues, all_eigenvalues, leading_eigenvalues
 from tests.bounds import FALSE_ALARM, count_bounds, deviations
-from tests.nulls.summaries import two_samples
-from tests.nulls.test_permutation import gram_of
+from tests.nulls.summaries import gram_of, two_samples
 from tests.reference import Array
 
 
@@ -53,6 +52,12 @@ def test_draws_of_one_eigenvalue_are_chi_squared() -> None:
 def test_draws_of_the_rest_are_normal() -> None:
     draws = spectrum._draw(Eigenvalues(np.array([]), 3.0, 0.5), 5000, np.random.default_rng(0))
     assert stats.kstest(draws, stats.norm(3.0, math.sqrt(2.0) * 0.5).cdf).pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize("number", [0, -1, 1.5, True, "99", None])
+def test_number_of_draws(number: int) -> None:
+    with pytest.raises(ValueError, match="n_draws must be a whole number of at least 1"):
+        Spectrum(number)
 
 
 def test_an_empty_spectrum() -> None:

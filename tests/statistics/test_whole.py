@@ -34,7 +34,7 @@ def outer(p: Array, q: Array) -> Array:
     return np.asarray(np.exp(-np.abs(p[:, None] - q[None]).sum(axis=-1)))
 
 
-@pytest.fixture(params=[2, 3, 512])
+@pytest.fixture(params=[2, 3, 256])
 def tile(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Run a test with tiles of several sizes."""
     side: int = request.param

@@ -39,10 +39,11 @@ def require_bytes(null: str, needed: int, n_x: int, n_y: int) -> None:
     free = free_bytes()
     if needed <= free:
         return
-    b = max(2, min(math.isqrt(free // _BLOCK_BYTES), min(n_x, n_y) // 2))
+    # A quarter of what is free: advice should leave room.
+    b = max(2, min(math.isqrt(free // (4 * _BLOCK_BYTES)), min(n_x, n_y) // 2))
     raise ValueError(
         f"{null} needs {_amount(needed)} of memory for {n_x} and {n_y} rows, and {_amount(free)} are free; "
-        f"a B-test with block_size={b} and null=SignFlip() needs {_amount(_BLOCK_BYTES * b * b)}"
+        f"a B-test with block_size={b} and null=SignFlip() needs at most {_amount(_BLOCK_BYTES * b * b)}"
     )
 
 

@@ -42,7 +42,8 @@ class Spectrum:
     way the mean is the exact one of all relabellings). For many rows only the leading eigenvalues are computed. The
     others enter by a normal law with the mean and variance that the trace and the norm of the matrix leave for them.
 
-    The p-value is ``(1 + #{draws >= statistic}) / (n_draws + 1)``: never 0, and right for many rows.
+    The p-value is ``(1 + #{draws >= statistic}) / (n_draws + 1)``: never 0, and right for many rows. For few rows and a
+    narrow kernel it is too large: the eigenvalues of a matrix that is nearly diagonal say little about their limits.
 
     References
     ----------
