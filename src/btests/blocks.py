@@ -20,6 +20,10 @@ MAX_GROUPS = 32
 #: variance by 2 z^2 / CORE_BUDGET (z the observed z-score), so 2^15 costs no power and keeps a summary under 300 kB.
 CORE_BUDGET = 2**15
 
+#: The cores of a family of kernels are that much smaller at most: 2^12 numbers for each kernel still widen the null
+#: variance by 1 % only at z = 5, and what 26 kernels cost is not the reading and writing of their cores.
+MOST_SHARES = 8
+
 #: Most folds. Blocks of two rows have one pair each: 2048 of them widen the variance by z^2 / 2048, 1 % at z = 5.
 MAX_FOLDS = 2**11
 
@@ -42,17 +46,19 @@ class Blocks:
 
     Blocks of one sample differ in size by one row at most, larger blocks first. Row ``r`` of a block belongs to group
     ``r mod n_groups``; consecutive blocks form a fold. Groups and folds are the resolution at which a summary
-    remembers a block: the rows of one group, in all blocks of one fold, share their sign in a sign flip.
+    remembers a block: the rows of one group, in all blocks of one fold, share their sign in a sign flip. A plan for
+    several kernels has coarser folds.
     """
 
     n_x: int
     n_y: int
     n_blocks: int
+    n_kernels: int = 1
 
     @classmethod
-    def of_size(cls, n_x: int, n_y: int, block_size: int) -> Blocks:
+    def of_size(cls, n_x: int, n_y: int, block_size: int, n_kernels: int = 1) -> Blocks:
         """Return as many blocks of at least ``block_size`` rows a side as the smaller sample fills."""
-        return cls(n_x, n_y, min(n_x, n_y) // block_size)
+        return cls(n_x, n_y, min(n_x, n_y) // block_size, n_kernels)
 
     @property
     def paired(self) -> bool:
@@ -76,8 +82,9 @@ class Blocks:
 
     @property
     def n_folds(self) -> int:
-        """Folds over all blocks."""
-        return min(self.n_blocks, MAX_FOLDS, CORE_BUDGET // self.core_size**2)
+        """Folds over all blocks; fewer where many kernels are summarized at once."""
+        budget = CORE_BUDGET // min(self.n_kernels, MOST_SHARES)
+        return min(self.n_blocks, MAX_FOLDS, budget // self.core_size**2)
 
     def fold_edges(self) -> Index:
         """Return the first block of each fold and the end: (n_folds + 1,)."""

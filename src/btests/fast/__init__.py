@@ -7,6 +7,7 @@ interpreter's lock. Where it was not built, ``is_available()`` is False and the 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,11 +16,26 @@ import numpy as np
 import numpy.typing as npt
 
 from btests.blocks import Array, Blocks
+from btests.fast.families import Chain, Term, belong_together, chain
 from btests.fast.pool import map_ranges
 
+__all__ = [
+    "belong_together",
+    "flip",
+    "instruction_set",
+    "is_available",
+    "lanes_are_blocks",
+    "measure_exponentials",
+    "measure_products",
+    "n_parts",
+    "summarize",
+    "use_instruction_set",
+]
+
 _SHAPES = {"gaussian": 0, "laplacian": 1, "matern": 2, "rational": 3, "distance": 4}
+_FAMILIES = {"gaussian": 5, "laplacian": 6}
 _STEPS = {"all": 0, "sums": 1, "conclude": 2}
-_SUMS = (6, 32, 32)  # what task.hpp says a block of step "sums" takes
+_SUMS = (6, 32, 32)  # what task.hpp says a block of step "sums" takes, for each kernel
 _LEVELS = {"generic": 0, "avx2": 1, "avx512": 2}
 
 # Lanes are blocks while the packed rows of a vector of blocks take no more than 8 MiB (in float64, with 8 lanes)...
@@ -33,11 +49,9 @@ class _Task(ctypes.Structure):
 
     _fields_ = (
         *((name, ctypes.c_void_p) for name in ("x", "y", "order_x", "order_y", "origin", "fold_edges")),
-        ("values", ctypes.c_void_p),
-        ("cores", ctypes.c_void_p),
-        ("sums", ctypes.c_void_p),
+        *((name, ctypes.c_void_p) for name in ("ratios", "squarings", "values", "cores", "sums")),
         *((name, ctypes.c_int64) for name in ("n_x", "n_y", "d", "n_blocks", "n_groups", "first_fold", "last_fold")),
-        *((name, ctypes.c_int64) for name in ("part", "n_parts")),
+        *((name, ctypes.c_int64) for name in ("n_kernels", "part", "n_parts")),
         ("scale", ctypes.c_double),
         *(
             (name, ctypes.c_int32)
@@ -55,17 +69,6 @@ class _Sample(Protocol):
 
     @property
     def origin(self) -> Array: ...
-
-
-class _Term(Protocol):
-    @property
-    def shape(self) -> str: ...
-
-    @property
-    def scale(self) -> float: ...
-
-    @property
-    def power(self) -> int: ...
 
 
 def _load() -> ctypes.CDLL | None:
@@ -111,17 +114,21 @@ def summarize(
     blocks: Blocks,
     folds: tuple[int, int],
     *,
-    term: _Term,
+    terms: Sequence[Term],
     dtype: str,
     n_threads: int | None = 1,
 ) -> tuple[Array, Array]:
-    """Return values (m,) and folded cores (f, g, g) of the blocks of folds ``folds[0] .. folds[1] - 1``, one term."""
-    call = partial(_call, x, y, blocks, folds, term=term, dtype=dtype)
+    """Return values (n, m) and folded cores (n, f, k, k) of folds ``folds[0] .. folds[1] - 1`` for each of n terms.
+
+    The terms are one, or several that ``belong_together``; several are always computed in float64.
+    """
+    links = chain(terms)
+    call = partial(_call, x, y, blocks, folds, term=terms[0], links=links, dtype=dtype)
     pieces = n_parts(blocks, x.rows.shape[1])
     if pieces == 1:
-        return call()
+        return _in_order(call(), links)
     edges = blocks.fold_edges()
-    shape = (int(edges[folds[1]] - edges[folds[0]]), *_SUMS)
+    shape = (int(edges[folds[1]] - edges[folds[0]]), *_SUMS, len(terms))
 
     def add_up(first: int, last: int) -> list[Array]:
         found = []
@@ -136,7 +143,15 @@ def summarize(
     total = parts[0]
     for sums in parts[1:]:  # one after another, in their order: the same however many threads there were
         total = total + sums
-    return call(sums=total, step=_STEPS["conclude"])
+    return _in_order(call(sums=total, step=_STEPS["conclude"]), links)
+
+
+def _in_order(found: tuple[Array, Array], links: Chain) -> tuple[Array, Array]:
+    """Return what was found for the widest first in the order of the caller's terms."""
+    if links.order.size == 1:
+        return found
+    back = np.argsort(links.order)
+    return found[0][back], found[1][back]
 
 
 def n_parts(blocks: Blocks, d: int) -> int:
@@ -151,7 +166,8 @@ def _call(
     blocks: Blocks,
     folds: tuple[int, int],
     *,
-    term: _Term,
+    term: Term,
+    links: Chain,
     dtype: str,
     part: int = 0,
     n_parts: int = 1,
@@ -161,8 +177,9 @@ def _call(
     assert _core is not None, "callers ask is_available() first"
     first_fold, last_fold = folds
     edges = blocks.fold_edges()
-    values = np.empty(int(edges[last_fold] - edges[first_fold]))
-    cores = np.zeros((last_fold - first_fold, blocks.core_size, blocks.core_size))
+    n_kernels = links.order.size
+    values = np.empty((n_kernels, int(edges[last_fold] - edges[first_fold])))
+    cores = np.zeros((n_kernels, last_fold - first_fold, blocks.core_size, blocks.core_size))
     d = x.rows.shape[1]
     task = _Task(
         x=x.rows.ctypes.data,
@@ -171,6 +188,8 @@ def _call(
         order_y=None if y.order is None else y.order.ctypes.data,
         origin=x.origin.ctypes.data,
         fold_edges=edges.ctypes.data,
+        ratios=links.ratios.ctypes.data,
+        squarings=links.squarings.ctypes.data,
         values=values.ctypes.data,
         cores=cores.ctypes.data,
         sums=None if sums is None else sums.ctypes.data,
@@ -181,17 +200,18 @@ def _call(
         n_groups=blocks.n_groups,
         first_fold=first_fold,
         last_fold=last_fold,
+        n_kernels=n_kernels,
         part=part,
         n_parts=n_parts,
-        scale=term.scale,
-        shape=_SHAPES[term.shape],
+        scale=links.scale,
+        shape=(_FAMILIES if n_kernels > 1 else _SHAPES)[term.shape],
         power=term.power,
         rows_are_float32=x.rows.dtype == np.float32,
         paired=blocks.paired,
         lanes_are_blocks=lanes_are_blocks(blocks, d),
         step=step,
     )
-    status = _core.btests_summarize(ctypes.byref(task), int(dtype == "float32"))
+    status = _core.btests_summarize(ctypes.byref(task), int(dtype == "float32" and n_kernels == 1))
     if status == 2:
         raise MemoryError(f"no memory for the rows of a block of {blocks.block_size}")
     if status != 0:

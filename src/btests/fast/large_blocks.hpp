@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "deal.hpp"
-#include "shapes.hpp"
+#include "families.hpp"
 
 namespace btests {
 namespace BTESTS_ISA {
@@ -29,7 +29,8 @@ template <class T, class Shape, int width> struct LargeBlocks {
     const std::int64_t quad, rows_per_tile;
     const std::int64_t most_x, most_y, most_rest;  // rows of a block: of x, of y, and of the longer without a partner
     Scratch<T> rows_x, rows_y, rows_r, columns_x, columns_y, columns_r, norms_x, norms_y, norms_r, buffer;
-    Scratch<double> xx, yy, xy, xr, yr, rr;  // [group][width]: sums between x, y and the rest of the longer
+    const std::int64_t n_kernels;
+    Scratch<double> xx, yy, xy, xr, yr, rr;  // [group][kernel][width]: sums between x, y and the rest of the longer
 
     static std::int64_t capacity(std::int64_t n, std::int64_t g) { return ((n + g - 1) / g * width + pair - 1) / pair * pair; }
 
@@ -42,8 +43,10 @@ template <class T, class Shape, int width> struct LargeBlocks {
           rows_x((most_x + many) * d), rows_y((most_y + many) * d), rows_r((most_rest + many) * d),
           columns_x(capacity(most_x, g) * d), columns_y(capacity(most_y, g) * d), columns_r(capacity(most_rest, g) * d),
           norms_x(capacity(most_x, g)), norms_y(capacity(most_y, g)), norms_r(capacity(most_rest, g)),
-          buffer(32 * columns), xx(g * width), yy(g * width), xy(g * width), xr(g * width), yr(g * width),
-          rr(g * width) {}
+          buffer(32 * columns), n_kernels(task.n_kernels), xx(n_sums()), yy(n_sums()), xy(n_sums()), xr(n_sums()),
+          yr(n_sums()), rr(n_sums()) {}
+
+    std::int64_t n_sums() const { return g * n_kernels * width; }
 
     std::int64_t slot(std::int64_t r) const { return r / g * width + r % g; }
 
@@ -148,6 +151,27 @@ template <class T, class Shape, int width> struct LargeBlocks {
         for (; p < to; p += lanes) single(p);
     }
 
+    // The same for all kernels of a family. Columns of one slot, a stripe apart, go side by side into one sum.
+    void sweep_family(const T* q, std::int64_t from, std::int64_t to, double* sums) const {
+        for (std::int64_t s = 0; s < width; s += lanes) {
+            std::int64_t p = from + (s - from % width + width) % width;
+            for (; p + 7 * width < to; p += 8 * width) side_by_side<8>(q + p, sums + s);
+            for (; p + width < to; p += 2 * width) side_by_side<2>(q + p, sums + s);
+            if (p < to) side_by_side<1>(q + p, sums + s);
+        }
+    }
+    template <int n> void side_by_side(const T* q, double* sums) const {
+        const Levels levels{t};
+        Doubles distances[n];
+        for (int i = 0; i < n; ++i) distances[i] = load(q + i * width);
+        levels.each<n>(distances, [&](std::int64_t level, const Doubles* u) {
+            Doubles sum = u[0];
+            for (int i = 1; i < n; ++i) sum += u[i];
+            double* at = sums + level * width;
+            store(at, load(at) + (sum + double(n)));  // k = u + 1; the far points of padding have k = 0
+        });
+    }
+
     void matrix(const Packed& left, const Packed& right, Pairs pairs, double* sums) {
         constexpr T far = Shape::template far<T>;
         const std::int64_t n_rows = left.n, n_columns = right.n;
@@ -171,7 +195,9 @@ template <class T, class Shape, int width> struct LargeBlocks {
                     for (std::int64_t p = slot(n_columns); p < c1; ++p) if (p >= from) q[p] = far;
                     if (pairs == Pairs::upper) for (std::int64_t p = from; p <= std::min(own, c1 - 1); ++p) q[p] = far;
                     if (pairs == Pairs::all_but_own && own >= from && own < c1) q[own] = far;
-                    sweep(q, from, c1, sums + r % g * width);
+                    double* to = sums + r % g * n_kernels * width;
+                    if constexpr (is_family<Shape>) sweep_family(q, from, c1, to);
+                    else sweep(q, from, c1, to);
                 }
             }
         }
@@ -188,20 +214,23 @@ template <class T, class Shape, int width> struct LargeBlocks {
 
     void run() {
         const Side x = side_x(t), y = side_y(t);
-        const std::int64_t first = t.fold_edges[t.first_fold], k = g + !t.paired;
+        const std::int64_t first = t.fold_edges[t.first_fold], last = t.fold_edges[t.last_fold], k = g + !t.paired;
         for (std::int64_t fold = t.first_fold; fold < t.last_fold; ++fold)
             for (std::int64_t i = t.fold_edges[fold]; i < t.fold_edges[fold + 1]; ++i) {
                 if (t.step != CONCLUDE) add_up(x, y, i);
-                if (t.step != ALL) exchange(t.sums + (i - first) * 6 * 32 * 32);
+                if (t.step != ALL) exchange(t.sums + (i - first) * 6 * 32 * 32 * n_kernels);
                 if (t.step == SUMS) continue;
-                double* core = t.cores + (fold - t.first_fold) * k * k;
                 const std::int64_t b = x.size(i), c = y.size(i);
-                t.values[i - first] = t.paired ? conclude_paired(b, core) : conclude_unpaired(b, c, core);
+                for (kernel = 0; kernel < n_kernels; ++kernel) {
+                    double* core = t.cores + (kernel * (t.last_fold - t.first_fold) + fold - t.first_fold) * k * k;
+                    const double value = t.paired ? conclude_paired(b, core) : conclude_unpaired(b, c, core);
+                    t.values[kernel * (last - first) + i - first] = value;
+                }
             }
     }
 
     void add_up(const Side& x, const Side& y, std::int64_t i) {
-        for (Scratch<double>* sums : all()) std::memset(sums->get(), 0, g * width * sizeof(double));
+        for (Scratch<double>* sums : all()) std::memset(sums->get(), 0, n_sums() * sizeof(double));
         const std::int64_t b = x.size(i), c = y.size(i), n = std::min(b, c);
         const Packed left = pack(x, x.start(i), n, rows_x.get(), columns_x.get(), norms_x.get());
         const Packed right = pack(y, y.start(i), n, rows_y.get(), columns_y.get(), norms_y.get());
@@ -220,11 +249,15 @@ template <class T, class Shape, int width> struct LargeBlocks {
     // Write the sums to memory that the caller adds up over parts, or read them from there.
     void exchange(double* at) {
         for (Scratch<double>* sums : all()) {
-            for (std::int64_t i = 0; i < g * width; ++i) (t.step == SUMS ? at[i] : (*sums)[i]) = t.step == SUMS ? (*sums)[i] : at[i];
-            at += 32 * 32;
+            for (std::int64_t i = 0; i < n_sums(); ++i) (t.step == SUMS ? at[i] : (*sums)[i]) = t.step == SUMS ? (*sums)[i] : at[i];
+            at += 32 * 32 * n_kernels;
         }
     }
 
+    std::int64_t kernel = 0;  // the one that is being concluded
+    double cell(const Scratch<double>& sums, std::int64_t u, std::int64_t v) const {
+        return sums[(u * n_kernels + kernel) * width + v];
+    }
     double total(const Scratch<double>& sums) const {
         double sum = 0;
         for (std::int64_t u = 0; u < g; ++u) sum += row_total(sums, u);
@@ -232,12 +265,12 @@ template <class T, class Shape, int width> struct LargeBlocks {
     }
     double row_total(const Scratch<double>& sums, std::int64_t u) const {
         double sum = 0;
-        for (std::int64_t v = 0; v < g; ++v) sum += sums[u * width + v];
+        for (std::int64_t v = 0; v < g; ++v) sum += cell(sums, u, v);
         return sum;
     }
     // Of a sum over pairs a < b: both orders of groups u and v.
     double both(const Scratch<double>& sums, std::int64_t u, std::int64_t v) const {
-        return sums[u * width + v] + sums[v * width + u];
+        return cell(sums, u, v) + cell(sums, v, u);
     }
 
     // Add the core of the block to the fold's, and return its value: the formulas of statistics/gram.py.
@@ -259,8 +292,8 @@ template <class T, class Shape, int width> struct LargeBlocks {
             double for_x = 0, for_y = 0;
             for (std::int64_t v = 0; v < g; ++v) {
                 const double x_x = both(xx, u, v), y_y = both(yy, u, v);
-                for_x += x_x + xy[u * width + v];
-                for_y += y_y + xy[v * width + u];
+                for_x += x_x + cell(xy, u, v);
+                for_y += y_y + cell(xy, v, u);
                 if (u != v) core[u * k + v] += quadratic * difference(x_x + y_y, both(xy, u, v));
             }
             const double linear = (alpha - beta) / 2.0 * difference(for_x, for_y) +

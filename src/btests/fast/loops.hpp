@@ -20,6 +20,12 @@ template <class T> int summarize(const Task& t) try {
     switch (t.shape) {
         case GAUSSIAN: summarize_shape<T, GaussianShape>(t); return 0;
         case LAPLACIAN: summarize_shape<T, LaplacianShape>(t); return 0;
+        case GAUSSIANS:
+            if constexpr (std::is_same<T, double>::value) { summarize_shape<T, FamilyShape<Euclidean>>(t); return 0; }
+            return 1;  // families are for doubles only
+        case LAPLACIANS:
+            if constexpr (std::is_same<T, double>::value) { summarize_shape<T, FamilyShape<CityBlock>>(t); return 0; }
+            return 1;
         case DISTANCE: summarize_shape<T, DistanceShape>(t); return 0;
         case MATERN:
             switch (t.power) {

@@ -2,7 +2,7 @@
 // needs as many blocks as lanes and their rows in cache. Paired samples only: h(z_a, z_b) is formed in registers.
 #pragma once
 #include "deal.hpp"
-#include "shapes.hpp"
+#include "families.hpp"
 
 namespace btests {
 namespace BTESTS_ISA {
@@ -10,22 +10,25 @@ namespace BTESTS_ISA {
 template <class T, class Shape, int D> struct ManyBlocks {
     static constexpr int lanes = Types<T>::lanes;
     static constexpr int tile = 16;
+    static constexpr bool is_double = std::is_same<T, double>::value;
 
     const Task& t;
     const std::int64_t d, g, capacity;
     Scratch<T> xs, ys;         // [row][coordinate][lane]
-    Scratch<double> between;   // [group][group][lane]: sum of h over pairs a < b
-    Scratch<double> totals;    // [lane]
+    const std::int64_t n_kernels;
+    Scratch<double> between;   // [kernel][group][group][lane]: sum of h over pairs a < b
+    Scratch<double> totals;    // [kernel][lane]
+    Scratch<double> cells;     // [2][kernel][lane]: what one or two pairs of groups add up to
 
     explicit ManyBlocks(const Task& task)
         : t(task), d(D ? D : task.d), g(task.n_groups), capacity(task.n_x / task.n_blocks + 1),
-          xs(capacity * d * lanes), ys(capacity * d * lanes), between(g * g * lanes), totals(lanes) {}
+          xs(capacity * d * lanes), ys(capacity * d * lanes), n_kernels(task.n_kernels),
+          between(g * g * n_kernels * lanes), totals(n_kernels * lanes), cells(2 * n_kernels * lanes) {}
 
     // Put the rows of each lane's block side by side; spare lanes repeat the last block.
     template <class Input> void pack(const Side& s, T* out, std::int64_t first, int n_used, std::int64_t b) const {
         const Input* rows = static_cast<const Input*>(s.rows);
         const std::int64_t start = s.start(first), n_coordinates = D ? D : d;
-        const double scale = t.scale;
         const double* __restrict origin = t.origin;
         for (int lane = 0; lane < lanes; ++lane) {
             const std::int64_t position = start + std::min(lane, n_used - 1) * b;
@@ -35,33 +38,44 @@ template <class T, class Shape, int D> struct ManyBlocks {
                 const Input* row = rows + (s.order ? s.order[position + r] : position + r) * n_coordinates;
                 // Scalar on purpose: a vector of lanes would be gathered, which is slower than these loads.
                 for (std::int64_t k = 0; k < n_coordinates; ++k, to += lanes)
-                    *to = T((double(row[k]) - origin[k]) * scale);
+                    *to = is_double ? T(row[k]) : T((double(row[k]) - origin[k]) * t.scale);
             }
         }
+        if (!is_double) return;  // a float must be centred before it is rounded to one, a double may wait for vectors
+        for (std::int64_t r = 0; r < b; ++r)
+            for (std::int64_t k = 0; k < n_coordinates; ++k, out += lanes)
+                store(out, (load(out) - T(origin[k])) * T(t.scale));
     }
     void pack(const Side& s, T* out, std::int64_t first, int n_used, std::int64_t b) const {
         if (t.rows_are_float32) pack<float>(s, out, first, n_used, b);
         else pack<double>(s, out, first, n_used, b);
     }
 
-    // Add h(z_a, z_b) of `lanes` blocks at once to `sum` and the cell of the pair's groups, for n rows b side by side:
-    // two of them share the loads of row a.
-    template <int n> void meet(const T* xa, const T* ya, const T* xb, const T* yb, Doubles* sum, double* const* cells) const {
+    // The four distances between the points of z_a and of n rows z_b side by side, which share the loads of row a.
+    template <int n> struct Distances { Vec<T> q[4 * n] = {}; };  // n of xx, n of yy, n of xy, n of yx
+    template <int n> Distances<n> distances(const T* xa, const T* ya, const T* xb, const T* yb, std::int64_t step) const {
         using Metric = typename Shape::Metric;
-        Vec<T> xx[n] = {}, yy[n] = {}, xy[n] = {}, yx[n] = {};
+        Distances<n> found;
+        Vec<T> *xx = found.q, *yy = xx + n, *xy = yy + n, *yx = xy + n;
         const std::int64_t n_coordinates = D ? D : d;
-        const std::int64_t step = n_coordinates * lanes;
         for (std::int64_t k = 0; k < n_coordinates; ++k) {
-            const Vec<T> p = load(xa + k * lanes), q = load(ya + k * lanes);
+            const Vec<T> p = load(xa + k * lanes), r = load(ya + k * lanes);
             for (int i = 0; i < n; ++i) {
                 const Vec<T> u = in_register(load(xb + i * step + k * lanes));
                 const Vec<T> v = in_register(load(yb + i * step + k * lanes));
                 xx[i] = Metric::template term<T>(xx[i], p - u);
-                yy[i] = Metric::template term<T>(yy[i], q - v);
+                yy[i] = Metric::template term<T>(yy[i], r - v);
                 xy[i] = Metric::template term<T>(xy[i], p - v);
-                yx[i] = Metric::template term<T>(yx[i], q - u);
+                yx[i] = Metric::template term<T>(yx[i], r - u);
             }
         }
+        return found;
+    }
+
+    // Add h(z_a, z_b) of `lanes` blocks at once to `sum` and the cell of the pair's groups.
+    template <int n> void meet(const T* xa, const T* ya, const T* xb, const T* yb, Doubles* sum, double* const* cells) const {
+        const Distances<n> all = distances<n>(xa, ya, xb, yb, (D ? D : d) * lanes);
+        const Vec<T> *xx = all.q, *yy = xx + n, *xy = yy + n, *yx = xy + n;
         for (int i = 0; i < n; ++i) {
             const Vec<T> h = (Shape::template value<T>(xx[i]) - Shape::template value<T>(xy[i])) +
                              (Shape::template value<T>(yy[i]) - Shape::template value<T>(yx[i]));
@@ -70,6 +84,55 @@ template <class T, class Shape, int D> struct ManyBlocks {
             std::memcpy(cell, cells[i], sizeof cell);
             add_to(cell, h);
             std::memcpy(cells[i], cell, sizeof cell);
+        }
+    }
+
+    // The same for all kernels of a family, rows b `step` numbers apart. Each pair has cells of its own if `apart`.
+    template <int n, bool apart> void meet_family(const T* xa, const T* ya, const T* xb, const T* yb, std::int64_t step) const {
+        const Levels levels{t};
+        const Distances<n> all = distances<n>(xa, ya, xb, yb, step);
+        double* const first = cells.get();
+        double* const second = apart ? first + n_kernels * lanes : first;
+        levels.each<4 * n>(all.q, [&](std::int64_t level, const Doubles* u) {
+            Doubles h[2] = {};
+            for (int i = 0; i < n; ++i) h[i] = (u[i] - u[2 * n + i]) + (u[n + i] - u[3 * n + i]);
+            double *to = first + level * lanes, *other = second + level * lanes;
+            store(to, load(to) + (apart || n == 1 ? h[0] : h[0] + h[1]));
+            if (apart) store(other, load(other) + h[1]);
+        });
+    }
+
+    // Group by group: the sums over the pairs of two groups, one for each kernel, stay in cache.
+    void compute_family(std::int64_t b) {
+        const std::int64_t step = d * lanes;
+        const T *x0 = xs.get(), *y0 = ys.get();
+        const bool single = b <= g;  // one row to a group: neighbours in v go side by side
+        std::memset(totals.get(), 0, n_kernels * lanes * sizeof(double));
+        for (std::int64_t u = 0; u < g; ++u)
+            for (std::int64_t v = u + single; v < g; ++v) {
+                std::memset(cells.get(), 0, 2 * n_kernels * lanes * sizeof(double));
+                if (single && v + 1 < g) {
+                    meet_family<2, true>(x0 + u * step, y0 + u * step, x0 + v * step, y0 + v * step, step);
+                    keep(u, v++, 0);
+                    keep(u, v, 1);
+                    continue;
+                }
+                for (std::int64_t i = u; i < b; i += g) {
+                    const T *xa = x0 + i * step, *ya = y0 + i * step;
+                    std::int64_t j = u == v ? i + g : v;
+                    for (; j + g < b; j += 2 * g)
+                        meet_family<2, false>(xa, ya, x0 + j * step, y0 + j * step, g * step);
+                    if (j < b) meet_family<1, false>(xa, ya, x0 + j * step, y0 + j * step, g * step);
+                }
+                keep(u, v, 0);
+            }
+    }
+
+    void keep(std::int64_t u, std::int64_t v, int which) const {
+        for (std::int64_t k = 0; k < n_kernels; ++k) {
+            const Doubles sum = load(cells.get() + (which * n_kernels + k) * lanes);
+            store(between.get() + ((k * g + u) * g + v) * lanes, sum);
+            store(totals.get() + k * lanes, load(totals.get() + k * lanes) + sum);
         }
     }
 
@@ -98,6 +161,20 @@ template <class T, class Shape, int D> struct ManyBlocks {
         std::memcpy(totals.get(), sum, sizeof sum);
     }
 
+    // Add what lanes first .. last - 1 have found to the core of their fold, block after block.
+    void add_core(double* core, const double* sums, int first, int last, double unit) const {
+        for (std::int64_t u = 0; u < g; ++u)
+            for (std::int64_t v = u + 1; v < g; ++v) {
+                const double *one = sums + (u * g + v) * lanes, *two = sums + (v * g + u) * lanes;
+                double total = core[u * g + v];
+                for (int lane = first; lane < last; ++lane) {
+                    const double sum = is_family<Shape> ? one[lane] : one[lane] + two[lane];  // a family has u < v only
+                    total += rounded(unit * sum);
+                }
+                core[u * g + v] = core[v * g + u] = total;
+            }
+    }
+
     void run() {
         const Side x = side_x(t), y = side_y(t);
         const std::int64_t first = t.fold_edges[t.first_fold], last = t.fold_edges[t.last_fold];
@@ -108,19 +185,20 @@ template <class T, class Shape, int D> struct ManyBlocks {
             while (n_used < lanes && i + n_used < last && x.size(i + n_used) == b) ++n_used;
             pack(x, xs.get(), i, n_used, b);
             pack(y, ys.get(), i, n_used, b);
-            compute(b);
+            if constexpr (is_family<Shape>) compute_family(b);
+            else compute(b);
             const double unit = 1.0 / (double(b) * double(b - 1));
-            for (int lane = 0; lane < n_used; ++lane) {
-                t.values[i + lane - first] = 2.0 * totals[lane] * unit;
+            for (int lane = 0; lane < n_used;) {
                 while (i + lane >= t.fold_edges[fold + 1]) ++fold;
-                double* core = t.cores + (fold - t.first_fold) * g * g;
-                for (std::int64_t u = 0; u < g; ++u)
-                    for (std::int64_t v = u + 1; v < g; ++v) {
-                        const double h = unit * (between[(u * g + v) * lanes + lane] + between[(v * g + u) * lanes + lane]);
-                        core[u * g + v] += h;
-                        core[v * g + u] += h;
-                    }
+                const int end = static_cast<int>(std::min<std::int64_t>(n_used, t.fold_edges[fold + 1] - i));
+                for (std::int64_t k = 0; k < n_kernels; ++k)
+                    add_core(t.cores + (k * (t.last_fold - t.first_fold) + fold - t.first_fold) * g * g,
+                             between.get() + k * g * g * lanes, lane, end, unit);
+                lane = end;
             }
+            for (std::int64_t k = 0; k < n_kernels; ++k)
+                for (int lane = 0; lane < n_used; ++lane)
+                    t.values[k * (last - first) + i + lane - first] = 2.0 * totals[k * lanes + lane] * unit;
             i += n_used;
         }
     }

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from functools import cache
-from typing import TypeVar
+from typing import TypeVar, cast
 
 Result = TypeVar("Result")
 
@@ -62,5 +62,20 @@ def map_ranges(
     # A few ranges per thread even out a machine that is busy elsewhere, where the work bears being cut so small.
     n_ranges = min(n_items, ranges_per_thread * n_threads)
     edges = [i * n_items // n_ranges for i in range(n_ranges + 1)]
-    # A forked child has no threads of its parent: the process is part of the key.
-    return list(_pool(n_threads, os.getpid()).map(function, edges[:-1], edges[1:]))
+    found: list[Result | None] = [None] * n_ranges
+    left = iter(range(n_ranges))  # taking the next one is a single step of the interpreter: no two threads get the same
+
+    def take() -> None:
+        for i in left:
+            found[i] = function(edges[i], edges[i + 1])
+
+    # A forked child has no threads of its parent: the process is part of the key. The caller works, too: one thread
+    # less to wake.
+    others = [_pool(n_threads - 1, os.getpid()).submit(copy_context().run, take) for _ in range(n_threads - 1)]
+    try:
+        take()
+    finally:
+        wait(others)
+    for other in others:
+        other.result()  # what went wrong there goes wrong here
+    return cast(list[Result], found)

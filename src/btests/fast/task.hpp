@@ -11,12 +11,16 @@ struct Task {
     const std::int64_t* order_y;
     const double* origin;     // subtracted from every row: (d,)
     const std::int64_t* fold_edges;  // first block of each fold, and the end: (n_folds + 1,)
-    double* values;           // out: one value per block of folds first_fold .. last_fold - 1
-    double* cores;            // out: (last_fold - first_fold, k, k), k = n_groups if paired, else one more; zero on entry
-    double* sums;             // per block 6 x 32 x 32 sums by group, out or in as `step` says
+    const double* ratios;     // per kernel: what the scaled distance is multiplied by; widest kernel first
+    const std::int32_t* squarings;  // per kernel: 0, or it is the one before, squared so many times
+    double* values;           // out: per kernel, one value per block of folds first_fold .. last_fold - 1
+    double* cores;            // out: per kernel (last_fold - first_fold, k, k), k = n_groups if paired, else one more;
+                              // zero on entry
+    double* sums;             // per block 6 x 32 x (n_kernels x 32) sums by group, out or in as `step` says
     std::int64_t n_x, n_y, d;
     std::int64_t n_blocks, n_groups;
     std::int64_t first_fold, last_fold;
+    std::int64_t n_kernels;   // 1, or the members of a family
     std::int64_t part, n_parts;  // rows of a large block are dealt to n_parts calls; what they return adds
     double scale;             // coordinates are multiplied by this
     std::int32_t shape;       // which function of the distance
@@ -28,7 +32,9 @@ struct Task {
 };
 
 enum Step : std::int32_t { ALL = 0, SUMS = 1, CONCLUDE = 2 };
-enum Shape : std::int32_t { GAUSSIAN = 0, LAPLACIAN = 1, MATERN = 2, RATIONAL = 3, DISTANCE = 4 };
+enum Shape : std::int32_t {
+    GAUSSIAN = 0, LAPLACIAN = 1, MATERN = 2, RATIONAL = 3, DISTANCE = 4, GAUSSIANS = 5, LAPLACIANS = 6
+};
 
 // The loops of one instruction set.
 struct Loops {

@@ -3,6 +3,9 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace btests {
 namespace BTESTS_ISA {
@@ -36,6 +39,32 @@ template <class V> inline V in_register(V v) {
     __asm__("" : "+x"(v));
 #endif
     return v;
+}
+
+// A product that must not become part of a fused multiply-add: compilers fuse in one copy of a loop and not in another,
+// and then the last bit depends on where a chunk ends.
+inline double rounded(double a) {
+#if defined(__x86_64__)
+    __asm__("" : "+x"(a));
+    return a;
+#else
+    volatile double b = a;
+    return b;
+#endif
+}
+
+// Whether any lane of a is more than that of b. Compilers do not see through the loop, so x86 is told.
+inline bool any_above(Doubles a, Doubles b) {
+#if BTESTS_BYTES == 64 && defined(__AVX512F__)
+    return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_GT_OQ) != 0;
+#elif BTESTS_BYTES == 32 && defined(__AVX2__)
+    return _mm256_movemask_pd(_mm256_cmp_pd((__m256d)a, (__m256d)b, _CMP_GT_OQ)) != 0;
+#else
+    const Ints<double> above = a > b;
+    std::int64_t any = 0;
+    for (int i = 0; i < double_lanes; ++i) any |= above[i];
+    return any != 0;
+#endif
 }
 
 template <class T> inline Vec<T> root(Vec<T> v) {

@@ -1,16 +1,92 @@
-"""Several kernels on the same blocks."""
+"""Several kernels on the same blocks: what they have in common is computed once."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 
-from btests.kernels.protocol import Kernel
+import numpy as np
+
+from btests import fast
+from btests.blocks import Array, Blocks
+from btests.kernels.protocol import HasTerms, Kernel, Radial
+from btests.statistics.plain import summarize_plain
+from btests.statistics.sample import Sample
+from btests.summary import Summary
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Kernels whose statistics are wanted on the same blocks; ``summarize_family`` computes them together."""
+    """Kernels whose statistics are wanted on the same blocks, such as one kernel with many bandwidths.
+
+    Gaussians (and Laplacians) share their distances, and where the bandwidths double their exponentials, whether they
+    are kernels of their own or terms of a sum. Such sharing is in float64, whatever the type asked for.
+
+    Attributes
+    ----------
+    kernels
+        Any kernels.
+    dtype
+        The arithmetic of the compiled loops where nothing is shared, ``float64`` or ``float32``.
+    plain
+        Take the plain numpy path even where compiled loops could.
+    """
 
     kernels: tuple[Kernel, ...]
     dtype: str = "float64"
     plain: bool = False
+
+    def engine(self, x: Sample) -> str:
+        """Return the name of what computes the Gram blocks of such data: ``numpy`` or ``compiled (...)``."""
+        return f"compiled ({fast.instruction_set()})" if self.is_compiled(x) else "numpy"
+
+    def is_compiled(self, x: Sample) -> bool:
+        """Whether no kernel needs the plain path; only then may several threads summarize at once."""
+        return all(self._terms(kernel, x) is not None for kernel in self.kernels)
+
+    def cuts_blocks(self, x: Sample, blocks: Blocks) -> bool:
+        """Whether the blocks are so few and large that threads share the work inside each."""
+        return self.is_compiled(x) and fast.n_parts(blocks, x.rows.shape[1]) > 1
+
+    def summarize(
+        self, x: Sample, y: Sample, blocks: Blocks, first_fold: int, last_fold: int, *, n_threads: int | None = 1
+    ) -> tuple[Summary, ...]:
+        """Return the summaries of folds ``first_fold .. last_fold - 1``; threads matter where ``cuts_blocks``."""
+        folds = np.arange(first_fold, last_fold, dtype=np.int64)
+        terms = [self._terms(kernel, x) for kernel in self.kernels]
+        found: dict[Radial, tuple[Array, Array]] = {}
+        for group in _groups([_unit(term) for own in terms for term in own or ()]):
+            columns = group[0].columns
+            p, q = (x, y) if columns is None else (x.columns(columns), y.columns(columns))
+            values, cores = fast.summarize(
+                p, q, blocks, (first_fold, last_fold), terms=group, dtype=self.dtype, n_threads=n_threads
+            )
+            found.update(zip(group, zip(values, cores, strict=True), strict=True))
+        summaries = []
+        for kernel, own in zip(self.kernels, terms, strict=True):
+            if own is None:
+                values, cores = summarize_plain(kernel, x, y, blocks, (first_fold, last_fold))
+            else:
+                values = reduce(add, (term.weight * found[_unit(term)][0] for term in own))
+                cores = reduce(add, (term.weight * found[_unit(term)][1] for term in own))
+            summaries.append(Summary(blocks, folds, values, cores))
+        return tuple(summaries)
+
+    def _terms(self, kernel: Kernel, x: Sample) -> tuple[Radial, ...] | None:
+        usable = not self.plain and x.is_numeric and fast.is_available()
+        return kernel.terms() if usable and isinstance(kernel, HasTerms) else None
+
+
+def _unit(term: Radial) -> Radial:
+    return replace(term, weight=1.0)
+
+
+def _groups(terms: Sequence[Radial]) -> list[list[Radial]]:
+    """Return the terms, each once, those together that the compiled loops compute together."""
+    groups: dict[object, list[Radial]] = {}
+    for term in dict.fromkeys(terms):
+        shared = fast.belong_together(term.shape)
+        groups.setdefault((term.shape, term.columns) if shared else term, []).append(term)
+    return list(groups.values())

@@ -12,26 +12,22 @@ from btests.summary import Summary
 
 def summarize(statistic: MMD, x: Sample, y: Sample, blocks: Blocks, n_threads: int | None = None) -> Summary:
     """Return the summary of all blocks, folds spread over threads where the statistic allows it."""
-    return summarize_family(Family((statistic.kernel,), statistic.dtype, statistic.plain), x, y, blocks, n_threads)[0]
+    return summarize_family(statistic.family(), x, y, blocks, n_threads)[0]
 
 
 def summarize_family(
     family: Family, x: Sample, y: Sample, blocks: Blocks, n_threads: int | None = None
 ) -> tuple[Summary, ...]:
     """Return the summary of all blocks for each kernel of a family, in their order."""
-    return tuple(_summarize(MMD(k, family.dtype, family.plain), x, y, blocks, n_threads) for k in family.kernels)
-
-
-def _summarize(statistic: MMD, x: Sample, y: Sample, blocks: Blocks, n_threads: int | None = None) -> Summary:
     d = x.rows.shape[1] if x.is_numeric else 1
-    work = 2 * blocks.block_size * max(blocks.n_x, blocks.n_y) * (d + 20) // 20
-    inside = statistic.cuts_blocks(x, blocks)
+    work = 2 * blocks.block_size * max(blocks.n_x, blocks.n_y) * (d + 20 + 4 * len(family.kernels)) // 20
+    inside = family.cuts_blocks(x, blocks)
     parts = map_ranges(
-        lambda first, last: statistic.summarize(x, y, blocks, first, last, n_threads=n_threads if inside else 1),
+        lambda first, last: family.summarize(x, y, blocks, first, last, n_threads=n_threads if inside else 1),
         blocks.n_folds,
         work,
-        1 if inside or not statistic.is_threaded(x) else n_threads,
+        1 if inside or not family.is_compiled(x) else n_threads,
         # A range of few blocks fills the last of its vectors of blocks badly.
         ranges_per_thread=min(4, max(1, blocks.n_blocks // 128)),
     )
-    return parts[0] if len(parts) == 1 else Summary.join(parts)
+    return parts[0] if len(parts) == 1 else tuple(Summary.join(same) for same in zip(*parts, strict=True))

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from btests.blocks import Array
 from btests.kernels.protocol import Kernel
-from btests.statistics.mmd import evaluate
+from btests.statistics.plain import evaluate
 from btests.statistics.sample import Sample
 
 #: Rows and columns of a tile: half a MiB, large enough for fast matrix products and small enough for a cache.

@@ -1,0 +1,75 @@
+// Many bandwidths of one kernel from one distance, and where they double from one exponential. What is carried along is
+// u = k - 1, not k: the square of k is u (u + 2), which keeps all digits of u where the kernel is wide and k is all but
+// 1. Taking k to the fourth power again and again would lose two bits each time.
+#pragma once
+#include "shapes.hpp"
+
+namespace btests {
+namespace BTESTS_ISA {
+
+// 2^-q - 1 for q >= 0, to the relative accuracy of a double however small q is; -1 where 2^-q would vanish.
+inline Doubles exp2_minus_one(Doubles q) {
+    constexpr double magic = 6755399441055744.0;  // 1.5 * 2^52
+    const Doubles shifted = magic - q;
+    const Doubles f = (magic - shifted) - q;
+    Doubles p = spread(7.0727162910532618986e-9);
+    p = p * f + 1.0208916045151506559e-7;
+    p = p * f + 1.3215442011076686879e-6;
+    p = p * f + 1.5252656261135283689e-5;
+    p = p * f + 1.5403530442563394906e-4;
+    p = p * f + 1.3333558231597891992e-3;
+    p = p * f + 9.6181291076064647248e-3;
+    p = p * f + 5.5504108664440379127e-2;
+    p = p * f + 2.4022650695910098778e-1;
+    p = p * f + 6.9314718055995007954e-1;
+    p = p * f;  // 2^f - 1
+    const Doubles power = (Doubles)((Ints<double>)spread(1.0) + ((Ints<double>)shifted << 52));
+    const Doubles u = p * power + (power - 1.0);
+    return q < 1021.0 ? u : spread(-1.0);
+}
+
+// The members of a family, widest first.
+struct Levels {
+    const Task& t;
+
+    // Hand u of n vectors of distances to use(level, u), level by level, until all kernel values to come are 0.
+    template <int n, class Use> void each(const Doubles* q, Use use) const {
+        Doubles u[n] = {};
+        for (std::int64_t level = 0; level < t.n_kernels; ++level) {
+            const std::int32_t times = t.squarings[level];
+            if (times == 2) {
+                for (int i = 0; i < n; ++i) u[i] = squared(squared(u[i]));
+            } else if (times > 0) {
+                for (std::int32_t s = 0; s < times; ++s)
+                    for (int i = 0; i < n; ++i) u[i] = squared(u[i]);
+            } else {
+                const double ratio = t.ratios[level];
+                for (int i = 0; i < n; ++i) u[i] = exp2_minus_one(q[i] * ratio);
+            }
+            use(level, u);
+            // -1 squared stays -1: the sums are the same to the last bit whether or not we leave here.
+            if (level % 2 && !any_above(largest<n>(u), spread(-1.0))) return;
+        }
+    }
+
+    // u of the square of k. Not u (u + 2), whose sum is rounded: that would never come down to -1.
+    static Doubles squared(Doubles u) { return u * u + (u + u); }
+
+    template <int n> static Doubles largest(const Doubles* u) {
+        if constexpr (n == 1) return u[0];
+        else {
+            const Doubles a = largest<n / 2>(u), b = largest<n / 2>(u + n / 2);
+            return a > b ? a : b;
+        }
+    }
+};
+
+template <class M> struct FamilyShape {
+    using Metric = M;
+    template <class T> static constexpr T far = infinity<T>;
+};
+template <class Shape> constexpr bool is_family = false;
+template <class M> constexpr bool is_family<FamilyShape<M>> = true;
+
+}  // namespace BTESTS_ISA
+}  // namespace btests

@@ -1,0 +1,77 @@
+"""How the members of a family follow from one another: one distance for all, one exponential where they double."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from btests.blocks import Array
+
+# What the scale of a kernel does to its exponent: the distance of a Gaussian is squared.
+_EXPONENTS = {"gaussian": 2, "laplacian": 1}
+
+# Up to so many squarings of a kernel value are cheaper than a new exponential.
+_MOST_SQUARINGS = 4
+
+
+class Term(Protocol):
+    """One radial term of a kernel, as ``kernels/protocol.py`` has it."""
+
+    @property
+    def shape(self) -> str: ...
+
+    @property
+    def scale(self) -> float: ...
+
+    @property
+    def power(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Members of a family, widest first.
+
+    Attributes
+    ----------
+    scale
+        What coordinates are multiplied by for the first.
+    ratios
+        What the distance is multiplied by for each: (n,).
+    squarings
+        0 for a new exponential, else how often the value of the one before is squared: (n,).
+    order
+        The place of each in the caller's list: (n,).
+    """
+
+    scale: float
+    ratios: Array
+    squarings: npt.NDArray[np.int32]
+    order: npt.NDArray[np.intp]
+
+
+def belong_together(shape: str) -> bool:
+    """Whether several terms of this shape are one family."""
+    return shape in _EXPONENTS
+
+
+def chain(terms: Sequence[Term]) -> Chain:
+    """Return the members of a family in the order in which they follow from one another."""
+    scales = np.array([term.scale for term in terms])
+    order = np.argsort(scales, kind="stable")
+    first = float(scales[order[0]])
+    exponent = _EXPONENTS.get(terms[0].shape, 1)
+    ratios = np.asarray((scales[order] / first) ** exponent)
+    squarings = np.zeros(len(terms), np.int32)
+    with np.errstate(invalid="ignore"):
+        doublings = np.log2(scales[order][1:] / scales[order][:-1]) * exponent
+    for i, times in enumerate(doublings, start=1):
+        whole = round(times) if math.isfinite(times) else 0
+        # Bandwidths on a grid of powers are off by a rounding or two.
+        if 1 <= whole <= _MOST_SQUARINGS and abs(times - whole) < 1e-14:
+            squarings[i] = whole
+    return Chain(first, ratios, squarings, order)

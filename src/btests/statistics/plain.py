@@ -1,0 +1,76 @@
+"""Block values and cores by plain numpy: for any kernel at all, and the twin of the compiled loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from btests.blocks import Array, Blocks
+from btests.kernels import Combination, OnColumns, Pairwise
+from btests.kernels.protocol import Kernel
+from btests.statistics.checks import kernel_matrix
+from btests.statistics.gram import block_cores, block_values, without_diagonal
+from btests.statistics.sample import Sample
+
+# A few Gram matrices of about this many numbers together are held at once.
+_BUDGET = 2**21
+
+
+def summarize_plain(
+    kernel: Kernel, x: Sample, y: Sample, blocks: Blocks, folds: tuple[int, int]
+) -> tuple[Array, Array]:
+    """Return values (m,) and folded cores (f, k, k) of folds ``folds[0] .. folds[1] - 1``."""
+    first_fold, last_fold = folds
+    edges = blocks.fold_edges()
+    first, last = int(edges[first_fold]), int(edges[last_fold])
+    values = np.empty(last - first)
+    cores = np.zeros((last_fold - first_fold, blocks.core_size, blocks.core_size))
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused in the end
+        for i, xx, yy, xy in _gram_stacks(kernel, x, y, blocks, (first, last)):
+            numbers = np.arange(i, i + len(xx))
+            values[numbers - first] = block_values(xx, yy, xy, paired=blocks.paired)
+            owner = np.searchsorted(edges, numbers, side="right") - 1 - first_fold
+            np.add.at(cores, owner, block_cores(xx, yy, xy, blocks.n_groups, paired=blocks.paired))
+    return values, cores
+
+
+def _gram_stacks(
+    kernel: Kernel, x: Sample, y: Sample, blocks: Blocks, numbers: tuple[int, int]
+) -> Iterator[tuple[int, Array, Array, Array]]:
+    """Yield the number of a block and the Gram matrices of it and some that follow."""
+    for run in blocks.runs(*numbers):
+        step = max(1, _BUDGET // (run.b_x + run.b_y) ** 2) if x.is_numeric else 1
+        for i in range(0, run.n_blocks, step):
+            m = min(step, run.n_blocks - i)
+            p = x.deal(run.start_x + i * run.b_x, m, run.b_x)
+            q = y.deal(run.start_y + i * run.b_y, m, run.b_y)
+            xy = evaluate(kernel, p, q)
+            xx, yy = (without_diagonal(evaluate(kernel, s, s)) for s in (p, q))
+            yield run.first_block + i, xx, yy, without_diagonal(xy) if blocks.paired else xy
+
+
+def evaluate(kernel: Kernel, p: npt.NDArray[Any], q: npt.NDArray[Any]) -> Array:
+    """Return Gram matrices from any kernel: two stacks (m, b, ...) and (m, c, ...) to (m, b, c).
+
+    Our own kernels take stacks; a user's function sees one block at a time, as an array (b, d) or a list of objects.
+    """
+    if p.dtype != object and _takes_stacks(kernel):
+        return np.asarray(kernel(p, q), dtype=np.float64)
+    stack = np.empty((len(p), p.shape[1], q.shape[1]))
+    for i in range(len(p)):
+        a: Any = p[i] if p.dtype != object else p[i].tolist()
+        c: Any = a if q is p else (q[i] if q.dtype != object else q[i].tolist())
+        stack[i] = kernel_matrix(kernel, a, c)
+    return stack
+
+
+def _takes_stacks(kernel: Kernel) -> bool:
+    """Whether the kernel takes many blocks at once: ours do, but not what they make of a user's function."""
+    if isinstance(kernel, Combination):
+        return all(_takes_stacks(member) for member in kernel.kernels)
+    if isinstance(kernel, OnColumns):
+        return _takes_stacks(kernel.kernel)
+    return type(kernel).__module__.startswith("btests.kernels") and not isinstance(kernel, Pairwise)
