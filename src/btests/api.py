@@ -139,9 +139,12 @@ def _test(
     check_kernel(kernel, x, y)
     check_precision(kernel, x, y, setting.dtype)
     statistic = MMD(kernel, setting.dtype)
-    summary = summarize(statistic, x, y, Blocks.of_size(len(x), len(y), _size(null, setting, x, y)))
-    evidence = Gram(kernel, x, y) if wants_gram(null) else summary
+    blocks = Blocks.of_size(len(x), len(y), _size(null, setting, x, y))
     engine = statistic.engine(x)
+    gram = Gram(kernel, x, y) if wants_gram(null) else None
+    # The plain path holds the matrices of a whole block, which is all rows here; a Gram matrix goes by tiles.
+    summary = gram.summary() if gram is not None and engine == "numpy" else summarize(statistic, x, y, blocks)
+    evidence = summary if gram is None else gram
     return TestResult.conclude(
         summary,
         null,

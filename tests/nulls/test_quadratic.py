@@ -226,6 +226,20 @@ def test_bytes_are_what_was_said(null: Any, n: int) -> None:
     assert isinstance(null, (Spectrum, Pearson)) or n < 1000 or needed < 8 * (2 * n) ** 2 / 2
 
 
+@pytest.mark.parametrize("null", [Permutation(99), Gamma()], ids=repr)
+@pytest.mark.parametrize(("n_x", "n_y"), [(1500, 1500), (1200, 1800)])
+def test_a_kernel_of_ones_own_is_never_whole(null: Any, n_x: int, n_y: int) -> None:
+    x, y = two_samples(n_x, n_y)
+    btest(x[:5], y[:5], kernel=lambda p, q: p @ q.T, null=null, seed=1)  # what is imported does not count
+    tracemalloc.start()
+    result = btest(x, y, kernel=lambda p, q: p @ q.T, null=null, seed=1)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert result.engine == "numpy"
+    assert peak <= null.bytes_needed(n_x, n_y) + 4 * x.nbytes + 4 * y.nbytes + 8 * 65 * (n_x + n_y)
+    assert peak < 8 * (n_x + n_y) ** 2 / 10
+
+
 def test_free_memory_is_a_number_everywhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     assert memory.free_bytes() > 2**20
     monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "nothing")

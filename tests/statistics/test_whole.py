@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from btests import Distance, Gaussian, Kernel, Laplacian, Linear, Pairwise, Polynomial
-from btests.statistics import Gram, Sample, whole
+from btests.blocks import Blocks
+from btests.statistics import MMD, Gram, Sample, whole
 from tests import reference
 from tests.kernels.formulas import radial
 from tests.reference import Array
@@ -73,6 +74,19 @@ def test_core_is_h(tile: int, n: int) -> None:
     p, q = x.tolist(), y.tolist()
     wanted = [[reference.h(GAUSSIAN, p, q, a, b) if a != b else 0.0 for b in range(n)] for a in range(n)]
     np.testing.assert_allclose(gram_of(x, y, Gaussian(1.0)).core(), wanted, atol=1e-14)
+
+
+@pytest.mark.parametrize(("n_x", "n_y"), [*SIZES, (40, 40), (70, 33), (35, 80)])
+@pytest.mark.parametrize("kernel", [Gaussian(1.0), Distance(), Linear()], ids=repr)
+def test_summary_is_that_of_one_block(tile: int, kernel: Kernel, n_x: int, n_y: int) -> None:
+    x, y = two_samples(n_x, n_y)
+    blocks = Blocks(n_x, n_y, 1)
+    wanted = MMD(kernel, plain=True).summarize(Sample(x), Sample(y), blocks, 0, 1)
+    found = gram_of(x, y, kernel).summary()
+    assert found.blocks == blocks
+    assert found.is_complete
+    np.testing.assert_allclose(found.values, wanted.values, rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(found.cores, wanted.cores, rtol=1e-9, atol=1e-14)
 
 
 def test_rows_come_in_the_order_of_the_samples() -> None:

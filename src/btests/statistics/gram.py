@@ -46,33 +46,47 @@ def block_cores(xx: Array, yy: Array, xy: Array, n_groups: int, *, paired: bool)
 
 
 def _paired_cores(xx: Array, yy: Array, xy: Array, n_groups: int) -> Array:
-    b = xy.shape[-1]
-    member = _members(b, n_groups)
-    cross = member.T @ xy @ member
-    inner = difference(member.T @ (xx + yy) @ member, cross + np.swapaxes(cross, -1, -2))
+    member = members(xy.shape[-1], n_groups)
+    return grouped_paired_cores(member.T @ (xx + yy) @ member, member.T @ xy @ member, xy.shape[-1])
+
+
+def grouped_paired_cores(within: Array, cross: Array, b: int) -> Array:
+    """Return the cores of blocks of b pairs from sums over groups: xx + yy (m, g, g), and xy (m, g, g)."""
+    inner = difference(within, cross + np.swapaxes(cross, -1, -2))
     return without_diagonal(inner / (b * (b - 1)))
 
 
 def _unpaired_cores(xx: Array, yy: Array, xy: Array, n_groups: int) -> Array:
     b, c = xy.shape[-2:]
     n = min(b, c)
-    alpha, beta, gamma = 1.0 / (b * (b - 1)), 1.0 / (c * (c - 1)), 1.0 / (b * c)
-    member = _members(n, n_groups)
+    member = members(n, n_groups)
     kxx, kyy, kxy = (member.T @ k[..., :n, :n] @ member for k in (xx, yy, xy))
-    kyx = np.swapaxes(kxy, -1, -2)
     # The rest of the longer sample pulls on a group by how much nearer to it the group's x rows are than its y rows.
     if b > c:
-        from_x, from_y, pull = xx[..., :n, n:].sum(axis=-1), xy[..., n:, :].sum(axis=-2), alpha + gamma
+        from_x, from_y = xx[..., :n, n:].sum(axis=-1), xy[..., n:, :].sum(axis=-2)
     else:
-        from_x, from_y, pull = xy[..., :, n:].sum(axis=-1), yy[..., :n, n:].sum(axis=-1), -(beta + gamma)
+        from_x, from_y = xy[..., :, n:].sum(axis=-1), yy[..., :n, n:].sum(axis=-1)
+    return grouped_unpaired_cores(kxx, kyy, kxy, difference(from_x @ member, from_y @ member), (b, c))
+
+
+def grouped_unpaired_cores(kxx: Array, kyy: Array, kxy: Array, pull: Array, sizes: tuple[int, int]) -> Array:
+    """Return the cores of blocks of unequal sizes from sums over groups: three (m, g, g), and the rest's pull (m, g).
+
+    The groups hold the rows that have a partner. The pull on a group is the sum of the kernel between the rest of the
+    longer sample and the group's x rows, less that between the rest and its y rows.
+    """
+    b, c = sizes
+    alpha, beta, gamma = 1.0 / (b * (b - 1)), 1.0 / (c * (c - 1)), 1.0 / (b * c)
+    kyx = np.swapaxes(kxy, -1, -2)
     linear = (alpha - beta) / 2.0 * difference((kxx + kxy).sum(axis=-1), (kyy + kyx).sum(axis=-1))
-    linear += pull * difference(from_x @ member, from_y @ member)
-    cores = np.zeros((len(xx), n_groups + 1, n_groups + 1))
+    linear += (alpha + gamma if b > c else -(beta + gamma)) * pull
+    n_groups = kxx.shape[-1]
+    cores = np.zeros((len(kxx), n_groups + 1, n_groups + 1))
     cores[:, :-1, :-1] = without_diagonal((alpha + beta + 2.0 * gamma) / 4.0 * difference(kxx + kyy, kxy + kyx))
     cores[:, :-1, -1] = cores[:, -1, :-1] = linear / 2.0
     return cores
 
 
-def _members(n_rows: int, n_groups: int) -> Array:
+def members(n_rows: int, n_groups: int) -> Array:
     """Return 1 where a row belongs to a group: (n_rows, n_groups)."""
     return np.asarray(np.arange(n_rows)[:, None] % n_groups == np.arange(n_groups), dtype=np.float64)

@@ -10,10 +10,12 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from btests.blocks import Array
+from btests.blocks import Array, Blocks
 from btests.kernels.protocol import Kernel
+from btests.statistics.gram import difference, grouped_paired_cores, grouped_unpaired_cores, members
 from btests.statistics.plain import evaluate
 from btests.statistics.sample import Sample
+from btests.summary import Summary
 
 #: Rows and columns of a tile: half a MiB, large enough for fast matrix products and small enough for a cache.
 TILE = 256
@@ -157,6 +159,24 @@ class Gram:
         np.fill_diagonal(out, self.margins().diagonal)
         return out
 
+    def summary(self) -> Summary:
+        """Return the summary of all rows as one block, for which no Gram matrix is ever whole."""
+        n_x, n_y = len(self.x), len(self.y)
+        blocks = Blocks(n_x, n_y, 1)
+        member = _members(n_x, n_y, blocks.n_groups)
+        sums = np.zeros((member.shape[1], member.shape[1]))
+        for rows, columns, values in self.tiles():
+            part = member[rows].T @ values @ member[columns]
+            sums += part if rows == columns else part + part.T
+        x, y, rest = np.split(np.arange(len(sums)), [blocks.n_groups, 2 * blocks.n_groups])
+        kxx, kyy, kxy = (sums[None][:, u[:, None], v] for u, v in ((x, x), (y, y), (x, y)))
+        if blocks.paired:
+            value, cores = self.margins().paired(), grouped_paired_cores(kxx + kyy, kxy, n_x)
+        else:
+            pull = difference(sums[x, rest], sums[y, rest])[None]
+            value, cores = self.margins().unbiased(), grouped_unpaired_cores(kxx, kyy, kxy, pull, (n_x, n_y))
+        return Summary(blocks, np.zeros(1, dtype=np.int64), np.array([value]), cores)
+
     def core(self) -> Array:
         """Return h(z_a, z_b) of eq. 3 for samples of one length n, zero for a = b: (n, n), new with every call."""
         n = len(self.x)
@@ -171,6 +191,15 @@ class Gram:
                 out[j, i] += sign * values.T
         np.fill_diagonal(out, 0.0)
         return out
+
+
+def _members(n_x: int, n_y: int, n_groups: int) -> Array:
+    """Return 1 where a row belongs to a group of x, to one of y, or to the rest of the longer sample: (N, 2g + 1)."""
+    n = min(n_x, n_y)
+    out = np.zeros((n_x + n_y, 2 * n_groups + 1))
+    out[:n, :n_groups] = out[n_x : n_x + n, n_groups:-1] = members(n, n_groups)
+    out[n:n_x, -1] = out[n_x + n :, -1] = 1.0
+    return out
 
 
 def _evaluate(kernel: Kernel, p: npt.NDArray[Any], q: npt.NDArray[Any]) -> Array:
