@@ -250,7 +250,9 @@ def test_tau_types(tau: Any) -> None:
 
 def test_nulls() -> None:
     refused(TypeError, r"null must be an object, not the class: write SignFlip\(\)", null=SignFlip)
-    refused(ValueError, "null must be one of cross-blocks, gamma, normal, pearson, permutation, sign-flip", null="exact")
+    refused(
+        ValueError, "null must be one of cross-blocks, gamma, normal, pearson, permutation, sign-flip", null="exact"
+    )
     refused(TypeError, r"null must be a null such as SignFlip\(\), got int", null=3)
     refused(TypeError, "null must be a null", null=[SignFlip()])
     refused(

@@ -144,9 +144,9 @@ class TestResult:
     def confidence_interval(self, level: float = 0.95) -> Interval:
         """Return an interval for MMD^2, from the law under the alternative (section 2.1 of the paper).
 
-        It is two-sided and centred at the average of the block values (with ``CrossBlocks`` too, whose statistic is
-        another estimate). MMD^2 itself is never negative; the interval
-        may begin below zero.
+        It is two-sided and centred at the average of the block values (with ``CrossBlocks``, ``Spectrum`` and
+        ``Gamma`` too, whose statistics are other estimates). MMD^2 itself is never negative; the interval may begin
+        below zero.
         """
         level = check_alpha(level)
         spread = self._spread()
