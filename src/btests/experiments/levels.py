@@ -73,14 +73,15 @@ def cells(quick: bool) -> Iterator[Cell]:
         return
     wide = [i for i in equal if "100" in PROBLEMS[i].name]
     narrow = [i for i in equal if i not in wide]
-    large: list[tuple[list[int], tuple[int, ...], int]] = [
-        (narrow, (2, 141), trials),
-        (wide, (2, 141), power_trials),  # a tenth of the trials: a hundred coordinates take their time
-        (narrow[:1], (1000, 10000), power_trials),  # 0.4 G kernel values a trial
+    large: list[tuple[list[int], tuple[int, ...]]] = [
+        (narrow, (2, 141)),
+        (wide, (2, 141)),
+        (narrow[1:], (1000,)),
+        (narrow[:1], (1000, 10000)),  # 0.4 G kernel values a trial: the largest blocks on one problem alone
     ]
-    for problems, sizes, n_trials in large:
+    for problems, sizes in large:
         for i in problems:
-            yield Cell(i, 20000, sizes, n_trials, True)
+            yield Cell(i, 20000, sizes, trials, True)
 
 
 def run_piece(cell: Cell, piece: int, seed: int) -> list[Counts]:
