@@ -32,7 +32,7 @@ class Pearson:
 
     References
     ----------
-    A. Gretton, K. Borgwardt, M. Rasch, B. Schoelkopf, A. Smola, "A Kernel Two-Sample Test", JMLR 2012, section 4.
+    A. Gretton, K. Borgwardt, M. Rasch, B. Schoelkopf, A. Smola, "A Kernel Two-Sample Test", JMLR 2012.
     """
 
     kurtosis: str = "gamma"
