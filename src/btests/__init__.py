@@ -29,6 +29,7 @@ from btests.nulls import (
 )
 from btests.result import TestResult
 from btests.selection import (
+    Aggregate,
     CrossValidation,
     MaxMMD,
     MaxRatio,
@@ -44,6 +45,7 @@ from btests.warnings import BTestWarning, DegenerateDataWarning, FewBlocksWarnin
 __version__ = "0.1.0"
 
 __all__ = [
+    "Aggregate",
     "BTestWarning",
     "Combination",
     "CrossBlocks",

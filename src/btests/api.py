@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -25,8 +26,8 @@ from btests.nulls import (
 )
 from btests.nulls.protocol import check_sizes, wants_gram
 from btests.result import TestResult
-from btests.selection import Median, Selection, Selector, Setting
-from btests.statistics import MMD, Gram, Sample, summarize
+from btests.selection import Aggregate, Candidate, Median, Selection, Selector, Setting
+from btests.statistics import MMD, Family, Gram, Sample, summarize
 from btests.statistics.checks import check_kernel, check_precision
 from btests.validation import check_block_size, check_samples, check_seed
 
@@ -53,7 +54,7 @@ def btest(
     x: Any,
     y: Any,
     *,
-    kernel: Kernel | Selector | str | None = None,
+    kernel: Kernel | Selector | Aggregate | str | None = None,
     block_size: int | None = None,
     null: Null | str | None = None,
     seed: int | None = None,
@@ -76,7 +77,7 @@ def btest(
         ``"gaussian"``, ``"laplacian"``, ``"matern"`` (median bandwidth), ``"energy"``, ``"linear"``, or a function of
         two arrays (b, d) and (c, d), or of two lists of objects, that returns the (b, c) matrix of kernel values.
         Or what chooses one, such as ``Weights()`` or ``MaxRatio([Gaussian(1), Gaussian(2)])``: on half of the rows as
-        a rule, which are then not tested.
+        a rule, which are then not tested. ``Aggregate()`` tests with a whole family of kernels, on all rows.
     block_size
         Rows of the smaller sample in a block, from 2 (linear time) to all (quadratic time); ``None`` is ``[n^gamma]``.
         Rows left over are spread over the blocks, so none is lost.
@@ -128,6 +129,8 @@ def btest(
     setting = Setting(block_size, gamma, dtype)
     sample_x, sample_y = _dealt(rows_x, seed, 1, shuffle), _dealt(rows_y, seed, 2, shuffle)
     with limit_threads(n_threads):
+        if isinstance(kernel, Aggregate):
+            return _test_all(kernel, sample_x, sample_y, setting, null=null, seed=seed, began=began)
         selection = choose(kernel, sample_x, sample_y, setting)
         return _test(selection, setting, null, seed, began, selector=_selector(kernel))
 
@@ -155,6 +158,30 @@ def _test(
         evidence=evidence,
         selector=selector,
         selection=selection,
+    )
+
+
+def _test_all(
+    aggregate: Aggregate, x: Sample, y: Sample, setting: Setting, *, null: Null, seed: int, began: float
+) -> TestResult:
+    if not isinstance(null, SignFlip):
+        raise ValueError(f"Aggregate needs sign flips that its kernels share: null must be SignFlip(), got {null!r}")
+    selection, summaries = aggregate.summarize(x, y, setting)
+    verdict = aggregate.conclude(summaries, null, seed)
+    rated = tuple(
+        Candidate(candidate.kernel, float(score), float(j == verdict.spoke))
+        for j, (candidate, score) in enumerate(zip(selection.candidates, verdict.scores, strict=True))
+    )
+    return TestResult.conclude(
+        summaries[verdict.spoke],
+        null,
+        selection.candidates[verdict.spoke].kernel,
+        seed,
+        engine=Family(tuple(c.kernel for c in selection.candidates)).engine(x),
+        began=began,
+        law=verdict.law,
+        selector=aggregate,
+        selection=replace(selection, candidates=rated),
     )
 
 
@@ -204,7 +231,7 @@ def _check_options(kernel: object, null: object, shuffle: object, dtype: object,
         raise ValueError(f"kernel must be one of {', '.join(sorted(_KERNELS))}, or a kernel object, got {kernel!r}")
     if isinstance(kernel, (list, tuple)):
         raise TypeError("kernel must be one kernel, got several; to choose among them write kernel=Weights([...])")
-    if kernel is not None and not isinstance(kernel, (str, Selector)) and not callable(kernel):
+    if kernel is not None and not isinstance(kernel, (str, Selector, Aggregate)) and not callable(kernel):
         raise TypeError(
             f"kernel must be a kernel, a function of two samples or a selector such as Weights(), got "
             f"{type(kernel).__name__}"

@@ -17,6 +17,7 @@ from btests.kernels.combination import shortened
 from btests.kernels.protocol import Kernel
 from btests.nulls.laws import Law, StudentLaw
 from btests.nulls.protocol import Null
+from btests.selection.aggregate import Aggregate
 from btests.selection.protocol import Candidate, Selection, Selector
 from btests.summary import Summary
 from btests.validation import check_alpha
@@ -80,7 +81,7 @@ class TestResult:
     summary: Summary = field(repr=False, compare=False)
     law: Law = field(repr=False, compare=False)
     # Not compared either: the same kernel on the same rows is the same test, whoever named the kernel.
-    selector: Selector | None = field(default=None, compare=False)
+    selector: Selector | Aggregate | None = field(default=None, compare=False)
     candidates: tuple[Candidate, ...] = field(default=(), repr=False)
     note: str = ""
     n_spent: tuple[int, int] = (0, 0)
@@ -96,20 +97,21 @@ class TestResult:
         engine: str = "",
         began: float | None = None,
         evidence: object = None,
-        selector: Selector | None = None,
+        law: Law | None = None,
+        selector: Selector | Aggregate | None = None,
         selection: Selection | None = None,
     ) -> TestResult:
         """Return the result of a complete summary; ``began`` is when the work did, on ``time.perf_counter``.
 
-        ``evidence`` is what the null learns from where that is not the summary; ``selector`` and ``selection`` are how
-        the kernel was chosen, of which the result keeps all but the data.
+        ``evidence`` is what the null learns from where that is not the summary, ``law`` what it has learned already;
+        ``selector`` and ``selection`` are how the kernel was chosen, of which the result keeps all but the data.
         """
         if not summary.is_complete:
             raise ValueError(f"{summary.folds.size} of {summary.blocks.n_folds} folds are there; add the others first")
         if not (np.isfinite(summary.values).all() and np.isfinite(summary.cores).all()):
             raise ValueError("the kernel overflowed or gave NaN here; scale the data down or take a bounded kernel")
         evidence = summary if evidence is None else evidence
-        law = null.learn(evidence, seed)
+        law = null.learn(evidence, seed) if law is None else law
         statistic = null.statistic(evidence)
         pvalue = law.pvalue(statistic)
         b = summary.blocks
@@ -220,6 +222,8 @@ class TestResult:
         n_x, n_y = self.n_spent
         rows = f"{n_x} rows a side" if n_x == n_y else f"{n_x} and {n_y} rows"
         lines = [f"  chosen    by {self.selector!r} on {rows}"] if n_x else []
+        if isinstance(self.selector, Aggregate):
+            lines = [f"  chosen    strongest of the {len(self.candidates)} of {self.selector!r}"]
         return [*lines, f"  note      {self.note}"] if self.note else lines
 
     def _interval_text(self) -> str:

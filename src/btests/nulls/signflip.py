@@ -7,10 +7,8 @@ from numbers import Integral
 
 import numpy as np
 
-from btests import fast
-from btests.blocks import Array
 from btests.nulls.laws import DrawnLaw
-from btests.nulls.signs import all_signs, flip_plain, random_words
+from btests.nulls.signs import draw_flips
 from btests.summary import Summary
 
 
@@ -40,19 +38,5 @@ class SignFlip:
 
     def learn(self, summary: Summary, seed: int) -> DrawnLaw:
         """Return the law of the statistic under the null hypothesis."""
-        cores, paired = summary.cores, summary.blocks.paired
-        n_folds, n_groups = len(cores), cores.shape[-1] - (not paired)
-        n_patterns = 2 ** min(n_folds * n_groups, 63)
-        exhaustive = n_patterns <= self.n_resamples + 1
-        if exhaustive:
-            words, n_draws = all_signs(n_folds, n_groups), n_patterns
-        else:
-            words, n_draws = random_words(seed, n_folds, n_groups, self.n_resamples), self.n_resamples
-        if not paired:  # what has no partner does not swap: its sign is always +1, its bits are 0
-            words = np.pad(words, ((0, 0), (0, 1), (0, 0)))
-        flip = fast.flip if fast.is_available() else flip_plain
-        moving = float(cores.sum())
-        draws: Array = np.sort(flip(cores, words, n_draws) - moving) / summary.blocks.n_blocks + summary.mean()
-        # Additions in another order: sums that are equal on paper differ by this much at the most.
-        tolerance = 1e-13 * float(np.abs(cores).sum()) / summary.blocks.n_blocks
-        return DrawnLaw(draws, tolerance + 4e-16 * abs(summary.mean()), exhaustive)
+        flips = draw_flips(summary, self.n_resamples, seed)
+        return DrawnLaw(np.sort(flips.means(summary)), flips.tolerance(summary), flips.exhaustive)

@@ -1,11 +1,15 @@
-"""Random signs, packed 64 to a word, and what they do to cores: the plain twin of the compiled loop."""
+"""Sign flips: random signs, packed 64 to a word, and what they do to a summary."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from btests import fast
 from btests.blocks import Array
+from btests.summary import Summary
 
 Words = npt.NDArray[np.uint64]
 
@@ -42,3 +46,49 @@ def flip_plain(cores: Array, words: Words, n_draws: int) -> Array:
         signs = unpack(word[None], n_draws)[0]
         total += np.einsum("ur,ur->r", signs, core @ signs)
     return total
+
+
+@dataclass(frozen=True, slots=True)
+class Flips:
+    """Draws of sign flips of the rows of some blocks; the same draws may serve several statistics.
+
+    Attributes
+    ----------
+    words
+        The signs of each fold and row of its core: (f, k, words).
+    n_draws
+        How many draws they hold.
+    exhaustive
+        Whether they are all patterns of signs, the observed one among them.
+    """
+
+    words: Words
+    n_draws: int
+    exhaustive: bool
+
+    def means(self, summary: Summary) -> Array:
+        """Return the average of the block values that each draw gives: (n_draws,)."""
+        flip = fast.flip if fast.is_available() else flip_plain
+        change = flip(summary.cores, self.words, self.n_draws) - float(summary.cores.sum())
+        return np.asarray(change / summary.blocks.n_blocks + summary.mean())
+
+    @staticmethod
+    def tolerance(summary: Summary) -> float:
+        """Return how far means may be apart that are equal on paper: their sums were made in another order."""
+        moving = float(np.abs(summary.cores).sum()) / summary.blocks.n_blocks
+        return 1e-13 * moving + 4e-16 * abs(summary.mean())
+
+
+def draw_flips(summary: Summary, n_resamples: int, seed: int) -> Flips:
+    """Return ``n_resamples`` random sign flips, or all that there are if they are no more."""
+    paired = summary.blocks.paired
+    n_folds, n_groups = len(summary.cores), summary.cores.shape[-1] - (not paired)
+    n_patterns = 2 ** min(n_folds * n_groups, 63)
+    exhaustive = n_patterns <= n_resamples + 1
+    if exhaustive:
+        words, n_draws = all_signs(n_folds, n_groups), n_patterns
+    else:
+        words, n_draws = random_words(seed, n_folds, n_groups, n_resamples), n_resamples
+    if not paired:  # what has no partner does not swap: its sign is always +1, its bits are 0
+        words = np.pad(words, ((0, 0), (0, 1), (0, 0)))
+    return Flips(words, n_draws, exhaustive)

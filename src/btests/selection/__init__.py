@@ -1,5 +1,6 @@
 """Selectors: how the kernel is chosen, and which rows are still valid for testing with it."""
 
+from btests.selection.aggregate import Aggregate
 from btests.selection.cross_validation import CrossValidation
 from btests.selection.families import MedianFamily, PerCoordinate, bandwidths
 from btests.selection.family import AnyFamily, MakesKernels
@@ -10,6 +11,7 @@ from btests.selection.protocol import Candidate, Selection, Selector, Setting
 from btests.selection.weights import Weights
 
 __all__ = [
+    "Aggregate",
     "AnyFamily",
     "Candidate",
     "CrossValidation",

@@ -71,7 +71,7 @@ def gather(kernels: tuple[Kernel, ...], x: Sample, y: Sample, setting: Setting) 
     """Return the evidence of all blocks of two samples, of the size that the test has, or smaller."""
     n = min(len(x), len(y))
     asked = replace(setting, block_size=None if setting.block_size is None else min(n, setting.block_size))
-    blocks = Blocks.of_size(len(x), len(y), min(asked.size_for(x, y), max(2, n // _LEAST_BLOCKS)))
+    blocks = Blocks.of_size(len(x), len(y), min(asked.size_for(x, y), max(2, n // _LEAST_BLOCKS)), len(kernels))
     summaries = summarize_checked(kernels, x, y, blocks)
     b = blocks.block_size
     return Evidence(np.stack([summary.values for summary in summaries]), b * (b - 1) / 2.0)

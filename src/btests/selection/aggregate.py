@@ -1,0 +1,96 @@
+"""All kernels of a family at once, on all rows: no choice, no split."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from btests.blocks import Blocks
+from btests.kernels.parameters import require_positive
+from btests.nulls.signflip import SignFlip
+from btests.nulls.signs import draw_flips
+from btests.nulls.together import Verdict, largest_ratio, smallest_rank
+from btests.selection.evidence import summarize_checked
+from btests.selection.families import bandwidths
+from btests.selection.family import AnyFamily, check_family, kernels_of, shown
+from btests.selection.protocol import Candidate, Selection, Setting
+from btests.statistics import Sample
+from btests.summary import Summary
+
+_PAPER = bandwidths()
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    r"""Test with every kernel of a family on all rows, and correct for having looked at many.
+
+    Each kernel gets its statistic, and the null is the law of the best of them under sign flips that all kernels share,
+    so the p-value is exact and no rows are spent on a choice. The result names the kernel that spoke, with its MMD^2 as
+    the statistic; the threshold is that kernel's, among all of them. The interval for its MMD^2 does not know that it
+    was the best of many. Always in float64.
+
+    Attributes
+    ----------
+    family
+        Kernels; by default the paper's 26 bandwidths. A family that depends on the data, such as ``MedianFamily()``,
+        must not change when x_a and y_a swap places.
+    correction
+        ``"max"``: the largest MMD^2 over its own standard deviation. ``"rank"``: the smallest p-value over its weight,
+        which is the correction of MMDAgg.
+    weights
+        One positive number per kernel for ``"rank"``: how much of the level it gets. None: the same for all.
+
+    References
+    ----------
+    A. Schrab, I. Kim, M. Albert, B. Laurent, B. Guedj, A. Gretton, "MMD Aggregated Two-Sample Test", JMLR 24, 2023.
+
+    Examples
+    --------
+    >>> import numpy as np, btests
+    >>> from btests.experiments.problems import blobs
+    >>> rng = np.random.default_rng(1)
+    >>> x, y = blobs(1000, rng), blobs(1000, rng, rotated=False)
+    >>> result = btests.btest(x, y, kernel=btests.Aggregate(), seed=0)
+    >>> result.pvalue, result.kernel
+    (0.0005, Gaussian(bandwidth=1.0))
+    """
+
+    family: AnyFamily = _PAPER
+    correction: Literal["max", "rank"] = "max"
+    weights: Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "family", check_family(self.family))
+        if self.correction not in ("max", "rank"):
+            raise ValueError(f"correction must be 'max' or 'rank', got {self.correction!r}")
+        if self.weights is None:
+            return
+        if self.correction != "rank":
+            raise ValueError("weights are for correction='rank'; the largest ratio takes none")
+        for weight in self.weights:
+            require_positive("the weight of a kernel", weight)
+        object.__setattr__(self, "weights", tuple(float(weight) for weight in self.weights))
+
+    def summarize(self, x: Sample, y: Sample, setting: Setting) -> tuple[Selection, tuple[Summary, ...]]:
+        """Return the kernels as candidates, and their summaries on the same blocks."""
+        kernels = kernels_of(self.family, x, y)
+        if self.weights is not None and len(self.weights) != len(kernels):
+            raise ValueError(f"one weight per kernel: got {len(self.weights)} weights, {len(kernels)} kernels")
+        blocks = Blocks.of_size(len(x), len(y), setting.size_for(x, y), len(kernels))
+        selection = Selection(kernels[0], x, y, tuple(Candidate(kernel, 0.0, 0.0) for kernel in kernels))
+        return selection, summarize_checked(kernels, x, y, blocks)
+
+    def conclude(self, summaries: Sequence[Summary], null: SignFlip, seed: int) -> Verdict:
+        """Return which kernel spoke, and how surely."""
+        flips = draw_flips(summaries[0], null.n_resamples, seed)
+        if self.correction == "max":
+            return largest_ratio(summaries, flips)
+        weights = np.array(self.weights or np.ones(len(summaries)))
+        return smallest_rank(summaries, flips, weights / weights.sum())
+
+    def __repr__(self) -> str:
+        weights = "" if self.weights is None else ", weights=..."
+        return f"Aggregate({shown(self.family)}, correction={self.correction!r}{weights})"
