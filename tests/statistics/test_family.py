@@ -115,11 +115,11 @@ def test_kernels_on_columns_form_families_of_their_own() -> None:
 
 
 def test_a_chain_doubles_where_bandwidths_do() -> None:
-    links = chain([term for kernel in PAPER for term in kernel.terms()])
+    links = chain(tuple(term for kernel in PAPER for term in kernel.terms()))
     assert links.squarings.tolist() == [0, *[2] * 25]
     assert links.order.tolist() == list(range(25, -1, -1))
-    assert chain([Radial("laplacian", s) for s in (1.0, 2.0, 5.0)]).squarings.tolist() == [0, 1, 0]
-    assert chain([Radial("gaussian", s) for s in (1.0, math.sqrt(2.0), 7.0)]).squarings.tolist() == [0, 1, 0]
+    assert chain(tuple(Radial("laplacian", s) for s in (1.0, 2.0, 5.0))).squarings.tolist() == [0, 1, 0]
+    assert chain(tuple(Radial("gaussian", s) for s in (1.0, math.sqrt(2.0), 7.0))).squarings.tolist() == [0, 1, 0]
 
 
 def test_a_family_has_smaller_cores_than_one_kernel() -> None:

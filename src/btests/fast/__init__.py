@@ -7,7 +7,6 @@ interpreter's lock. Where it was not built, ``is_available()`` is False and the 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -114,7 +113,7 @@ def summarize(
     blocks: Blocks,
     folds: tuple[int, int],
     *,
-    terms: Sequence[Term],
+    terms: tuple[Term, ...],
     dtype: str,
     n_threads: int | None = 1,
 ) -> tuple[Array, Array]:

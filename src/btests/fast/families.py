@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -59,7 +59,8 @@ def belong_together(shape: str) -> bool:
     return shape in _EXPONENTS
 
 
-def chain(terms: Sequence[Term]) -> Chain:
+@lru_cache(64)
+def chain(terms: tuple[Term, ...]) -> Chain:
     """Return the members of a family in the order in which they follow from one another."""
     scales = np.array([term.scale for term in terms])
     order = np.argsort(scales, kind="stable")

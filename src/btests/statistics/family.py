@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import add
 
 import numpy as np
 
 from btests import fast
 from btests.blocks import Array, Blocks
-from btests.kernels.protocol import HasTerms, Kernel, Radial
+from btests.kernels.protocol import Kernel, Radial
 from btests.statistics.plain import summarize_plain
 from btests.statistics.sample import Sample
 from btests.summary import Summary
@@ -57,7 +57,7 @@ class Family:
         folds = np.arange(first_fold, last_fold, dtype=np.int64)
         terms = [self._terms(kernel, x) for kernel in self.kernels]
         found: dict[Radial, tuple[Array, Array]] = {}
-        for group in _groups([_unit(term) for own in terms for term in own or ()]):
+        for group in _groups(tuple(_unit(term) for own in terms for term in own or ())):
             columns = group[0].columns
             p, q = (x, y) if columns is None else (x.columns(columns), y.columns(columns))
             values, cores = fast.summarize(
@@ -75,18 +75,22 @@ class Family:
         return tuple(summaries)
 
     def _terms(self, kernel: Kernel, x: Sample) -> tuple[Radial, ...] | None:
-        usable = not self.plain and x.is_numeric and fast.is_available()
-        return kernel.terms() if usable and isinstance(kernel, HasTerms) else None
+        if self.plain or not x.is_numeric or not fast.is_available():
+            return None
+        # Not isinstance(kernel, HasTerms): that takes longer than all else here, and every range of folds asks.
+        terms: Callable[[], tuple[Radial, ...] | None] | None = getattr(kernel, "terms", None)
+        return None if terms is None else terms()
 
 
 def _unit(term: Radial) -> Radial:
-    return replace(term, weight=1.0)
+    return term if term.weight == 1.0 else replace(term, weight=1.0)
 
 
-def _groups(terms: Sequence[Radial]) -> list[list[Radial]]:
+@lru_cache(64)
+def _groups(terms: tuple[Radial, ...]) -> list[tuple[Radial, ...]]:
     """Return the terms, each once, those together that the compiled loops compute together."""
     groups: dict[object, list[Radial]] = {}
     for term in dict.fromkeys(terms):
         shared = fast.belong_together(term.shape)
         groups.setdefault((term.shape, term.columns) if shared else term, []).append(term)
-    return list(groups.values())
+    return [tuple(group) for group in groups.values()]
