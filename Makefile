@@ -2,6 +2,7 @@
 #   make demo         two tests on the paper's blobs, and a picture in out/
 #   make test         linters, types, import rules, tests and doctests
 #   make study        the table of levels (long); make study-quick is a short version
+#   make choices      the comparison of kernel choices (half an hour); make choices-quick is a short version
 #   make bench        speed, side by side with other packages where they install
 #   make clean        remove all that the above have made
 
@@ -19,7 +20,7 @@ BUILD_TOOLS := 'scikit-build-core>=0.10' 'cmake>=3.15' ninja
 
 PIP_FLAGS := --quiet --disable-pip-version-check
 
-.PHONY: demo test study study-quick bench clean
+.PHONY: demo test study study-quick choices choices-quick bench clean
 
 demo: .venv/installed
 	@mkdir -p out
@@ -37,6 +38,13 @@ study: .venv/installed
 
 study-quick: .venv/installed
 	.venv/bin/python -m btests.experiments.levels --quick
+
+# One thread for each worker, also of the linear algebra.
+choices: .venv/installed
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv/bin/python -m btests.experiments.choices
+
+choices-quick: .venv/installed
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv/bin/python -m btests.experiments.choices --quick
 
 bench: .venv-bench/installed .venv-bench/peers
 	.venv-bench/bin/python benchmarks/run.py

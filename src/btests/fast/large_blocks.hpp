@@ -20,7 +20,7 @@ template <class T, class Shape, int width> struct LargeBlocks {
     static constexpr int stripe = width / lanes;   // vectors in a stripe
     static constexpr int pair = 2 * lanes;         // columns that are computed together
     static constexpr int four = 4, many = BTESTS_BYTES == 64 ? 8 : 4;  // rows computed together, by registers
-    static constexpr int depth = 128;               // coordinates per pass: a pair of columns stays in L1
+    static constexpr int depth = 256;               // coordinates per pass, and few rows: 0.72 of the limit at d = 784; 128 and 32 rows gave 0.61
     static constexpr int columns = 256;            // columns of a tile
 
     const Task& t;
@@ -37,7 +37,7 @@ template <class T, class Shape, int width> struct LargeBlocks {
     explicit LargeBlocks(const Task& task)
         : t(task), d(task.d), g(task.n_groups),
           product(std::is_same<typename Shape::Metric, Euclidean>::value && task.d > 36),
-          quad(product ? many : four), rows_per_tile(task.d > 48 ? 32 : quad),
+          quad(product ? many : four), rows_per_tile(task.d > 48 ? 8 : quad),
           most_x(task.n_x / task.n_blocks + 1), most_y(task.n_y / task.n_blocks + 1),
           most_rest(task.paired ? 1 : std::abs(most_x - most_y) + 1),
           rows_x((most_x + many) * d), rows_y((most_y + many) * d), rows_r((most_rest + many) * d),
