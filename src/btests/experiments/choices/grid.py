@@ -1,0 +1,77 @@
+"""The cells of the study."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from btests.experiments.choices.changes import BY_NAME, CHANGES, PUBLISHED_CHANGES
+from btests.experiments.choices.choosers import BLOCK_NULLS, CHOICES, CURVES, PAIRED, PICKED, QUADRATIC_NULLS, RERUN
+from btests.selection import Aggregate
+
+#: Rows of the table of levels of pairs, and its problems.
+PAIRS_N = 200
+PAIRS_PROBLEMS = ("blobs", "mean, d = 10")
+
+#: The problems that are also tested in quadratic time.
+WHOLE_PROBLEMS = ("blobs", "mean, d = 10", "scale, d = 10", "Gaussian or Laplace", "uniform, 2 bumps")
+
+#: Rows of the curve.
+CURVE_NS = (200, 300, 400, 600, 800, 1000, 1400, 2000, 2800)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A problem by its name, rows of its second sample, and what is tried on it.
+
+    Attributes
+    ----------
+    study
+        The part of the study it belongs to.
+    problem, n
+        The problem and the rows of y.
+    is_null
+        Whether both samples come from the first distribution.
+    choices, nulls
+        Names of what is tried, each with each.
+    trials
+        How many draws.
+    """
+
+    study: str
+    problem: str
+    n: int
+    is_null: bool
+    choices: tuple[str, ...]
+    nulls: tuple[str, ...]
+    trials: int
+
+    @property
+    def name(self) -> str:
+        """A name for files."""
+        place = list(BY_NAME).index(self.problem)
+        return f"{self.study}-{place}-{self.n}-{'H0' if self.is_null else 'HA'}-{self.nulls[0]}"
+
+
+def cells(quick: bool) -> Iterator[Cell]:
+    """Yield the cells, those that the recommendation rests on first."""
+    flips = ("SignFlip",)
+    for change in CHANGES:
+        picked = (PICKED,) if change.picked is not None else ()
+        for is_null, trials in ((False, 400), (True, 250)):
+            names = (*picked, *CHOICES)
+            yield Cell("ranking", change.name, change.n, is_null, names, flips, 10 if quick else trials)
+    for problem in PAIRS_PROBLEMS:
+        yield Cell("pairs", problem, PAIRS_N, True, tuple(PAIRED), BLOCK_NULLS, 20 if quick else 2000)
+    for n in CURVE_NS[::4] if quick else CURVE_NS:
+        yield Cell("curve", "blobs", n, False, CURVES, flips, 20 if quick else 800)
+    for change in PUBLISHED_CHANGES:
+        if not quick or change.n <= 500:
+            yield Cell("published", change.name, change.n, False, tuple(RERUN), flips, 20 if quick else 500)
+    for problem in WHOLE_PROBLEMS:
+        picked = (PICKED,) if BY_NAME[problem].picked is not None else ()
+        # Half of the rows: blocks of all of them are worth more.
+        yield Cell("whole", problem, BY_NAME[problem].n // 2, False, (*picked, *CHOICES), flips, 5 if quick else 300)
+    for problem in PAIRS_PROBLEMS:
+        chosen = tuple(name for name, choice in PAIRED.items() if not isinstance(choice, Aggregate))
+        yield Cell("pairs", problem, PAIRS_N, True, chosen, QUADRATIC_NULLS, 10 if quick else 600)
