@@ -13,7 +13,7 @@ if __name__ == "__main__":
     # Not this folder, where a script begins to look, but the one above: "benchmarks" is a package.
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from benchmarks import growth, limits, memory, peers, quadratic, shares, startup
+from benchmarks import families, growth, limits, memory, peers, quadratic, shares, startup
 from benchmarks.tables import Table
 
 
@@ -54,6 +54,12 @@ def start_up(*, quick: bool) -> Iterator[Table]:
     yield startup.startup_table(5 if quick else 15)
 
 
+def families_of_kernels(*, quick: bool) -> Iterator[Table]:
+    """Yield what many bandwidths cost at once."""
+    cases = families.QUICK_CASES if quick else families.CASES
+    yield families.family_table(cases, seconds=0.5 if quick else 10.0)
+
+
 def quadratic_time(*, quick: bool) -> Iterator[Table]:
     """Yield the quadratic-time tests beside the authors' times."""
     yield quadratic.quadratic_table(500 if quick else 2000, 10, seconds=0.5 if quick else 10.0, say=say)
@@ -73,6 +79,7 @@ RUNS: dict[str, Callable[..., Iterator[Table]]] = {
     "memory": memory_of_a_test,
     "growth": growth_of_time,
     "startup": start_up,
+    "families": families_of_kernels,
     "quadratic": quadratic_time,
     "peers": side_by_side,
 }

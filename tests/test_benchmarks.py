@@ -10,7 +10,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from benchmarks import growth, isolated, limits, memory, methods, peers, quadratic, run, shares, startup
+from benchmarks import families, growth, isolated, limits, memory, methods, peers, quadratic, run, shares, startup
 from benchmarks.clock import best_interleaved
 from benchmarks.tables import Table, show
 
@@ -193,3 +193,10 @@ def test_run_writes_json_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     with pytest.raises(SystemExit):
         run.main(arguments)
     assert run.main([*arguments, "--force"]) == 0
+
+
+@compiled
+def test_families_are_timed_beside_one_kernel() -> None:
+    table = families.family_table([shares.Case(400, 2, 20)], seconds=0.0)
+    assert table.rows[0][:3] == (400, 2, 20)
+    assert table.rows[0][-1] in ("met", "MISSED")
