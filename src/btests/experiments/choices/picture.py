@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,7 +15,7 @@ _STYLES = {
     PICKED: ("#000000", "s", (0, (4, 2)), "Gaussian(2), hand-picked"),
     "Aggregate()": ("#0072B2", "o", "-", "Aggregate(), 26 bandwidths"),
     "Aggregate(), rank": ("#56B4E9", "^", "-", "Aggregate(), rank"),
-    "Aggregate, m/32 .. 2m": ("#009E73", "D", "-", "Aggregate, m/32 .. 2m"),
+    "Aggregate, m/32 .. 32m": ("#009E73", "D", "-", "Aggregate, m/32 .. 32m"),
     "MaxRatio()": ("#CC79A7", "v", "-", "MaxRatio()"),
     "Weights()": ("#D55E00", "P", "-", "Weights(), the paper's"),
     BASELINE: ("#777777", "X", "-", "Median()"),
@@ -26,18 +27,25 @@ def draw_curve(path: Path, tallies: Sequence[Tally]) -> None:
     from matplotlib.figure import Figure
     from matplotlib.ticker import FixedLocator, NullLocator
 
-    figure = Figure(figsize=(9.0, 5.6), layout="constrained")
+    figure = Figure(figsize=(9.0, 6.0), layout="constrained")
     axes = figure.add_subplot()
     found = curves(tallies)
-    for choice, curve in found.items():
+    for i, (choice, curve) in enumerate(sorted(found.items(), key=lambda item: size_needed(item[1]) or math.inf)):
         color, marker, dashes, label = _STYLES[choice]
-        n = [t.n for t in curve]
-        error = [1.0 - t.rate for t in curve]
-        low, high = zip(*((1.0 - t.interval(0.95)[1], 1.0 - t.interval(0.95)[0]) for t in curve), strict=True)
         size = size_needed(curve)
-        needs = "" if size is None else f": n = {size:.0f}"
-        axes.fill_between(n, low, high, color=color, alpha=0.13, linewidth=0)
-        axes.plot(n, error, color=color, marker=marker, markersize=6, linestyle=dashes, label=label + needs)
+        # A little to the side of one another, so that no interval hides another one.
+        n = [t.n * (1.0 + 0.006 * (i - len(found) / 2.0)) for t in curve]
+        error = [1.0 - t.rate for t in curve]
+        axes.plot(
+            n,
+            error,
+            color=color,
+            marker=marker,
+            markersize=6,
+            linestyle=dashes,
+            label=f"{label}: {f'more than {curve[-1].n}' if size is None else f'n = {size:.0f}'}",
+        )
+        axes.vlines(n, *zip(*((1.0 - high, 1.0 - low) for low, high in _intervals(curve)), strict=True), color=color)
     axes.axhline(TARGET, color="#444444", linewidth=0.9, linestyle=(0, (1, 2)))
     sizes = sorted({t.n for curve in found.values() for t in curve})
     axes.set_xscale("log")
@@ -53,8 +61,19 @@ def draw_curve(path: Path, tallies: Sequence[Tally]) -> None:
     axes.set_ylabel("Type II error at level .05 (square-root scale)")
     axes.set_title("Blobs, blocks of sqrt(n) rows: how many rows a choice of the kernel needs", loc="left")
     axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(loc="outside right upper", frameon=False, title="n of 5 % error:", alignment="left")
+    axes.legend(
+        loc="lower left",
+        frameon=False,
+        labelcolor="linecolor",
+        title="rows for a Type II error of 5 %:",
+        alignment="left",
+        bbox_to_anchor=(0.0, 0.0),
+    )
     figure.savefig(path, dpi=130)
+
+
+def _intervals(curve: Sequence[Tally]) -> list[tuple[float, float]]:
+    return [t.interval(0.95) for t in curve]
 
 
 def _root(values: object) -> object:
