@@ -43,9 +43,9 @@ def family_table(cases: Sequence[Case], *, seconds: float) -> Table:
         )
     columns = ("n", "d", "B", "1 kernel, s", f"{len(kernels)} kernels, s", "ratio", "gain over one by one", "target 4")
     notes = (
-        "Block values and cores of normal data on one thread, CPU time, in turns. The family is the paper's, Gaussians of",
-        "bandwidths 2^-15 .. 2^10: one distance and one exponential serve them all. The more coordinates, the more of the",
-        "work is the distance, which is shared; with two of them a kernel value costs little more than a squaring, and",
-        "there are about 16 bandwidths whose values are not 0.",
+        "Block values and cores of normal data on one thread, CPU time, in turns. The family is the paper's, Gaussians",
+        "of bandwidths 2^-15 .. 2^10: one distance and one exponential serve them all. The more coordinates, the more",
+        "of the work is the distance, which is shared; with two of them a kernel value costs little more than a few",
+        "squarings, and there are about 16 bandwidths whose values are not 0.",
     )
     return Table("A family of 26 bandwidths", columns, rows, notes)

@@ -34,22 +34,25 @@ struct Levels {
 
     // Hand u of n vectors of distances to use(level, u), level by level, until all kernel values to come are 0.
     template <int n, class Use> void each(const Doubles* q, Use use) const {
-        Doubles u[n] = {};
-        for (std::int64_t level = 0; level < t.n_kernels; ++level) {
+        Doubles u[n];
+        fresh<n>(u, q, t.ratios[0]);
+        use(0, u);
+        for (std::int64_t level = 1; level < t.n_kernels; ++level) {
             const std::int32_t times = t.squarings[level];
             if (times == 2) {
                 for (int i = 0; i < n; ++i) u[i] = squared(squared(u[i]));
             } else if (times > 0) {
                 for (std::int32_t s = 0; s < times; ++s)
                     for (int i = 0; i < n; ++i) u[i] = squared(u[i]);
-            } else {
-                const double ratio = t.ratios[level];
-                for (int i = 0; i < n; ++i) u[i] = exp2_minus_one(q[i] * ratio);
-            }
+            } else fresh<n>(u, q, t.ratios[level]);
             use(level, u);
             // -1 squared stays -1: the sums are the same to the last bit whether or not we leave here.
             if (level % 2 && !any_above(largest<n>(u), spread(-1.0))) return;
         }
+    }
+
+    template <int n> static void fresh(Doubles* u, const Doubles* q, double ratio) {
+        for (int i = 0; i < n; ++i) u[i] = exp2_minus_one(q[i] * ratio);
     }
 
     // u of the square of k. Not u (u + 2), whose sum is rounded: that would never come down to -1.

@@ -153,22 +153,29 @@ template <class T, class Shape, int width> struct LargeBlocks {
 
     // The same for all kernels of a family. Columns of one slot, a stripe apart, go side by side into one sum.
     void sweep_family(const T* q, std::int64_t from, std::int64_t to, double* sums) const {
-        for (std::int64_t s = 0; s < width; s += lanes) {
-            std::int64_t p = from + (s - from % width + width) % width;
-            for (; p + 7 * width < to; p += 8 * width) side_by_side<8>(q + p, sums + s);
-            for (; p + width < to; p += 2 * width) side_by_side<2>(q + p, sums + s);
-            if (p < to) side_by_side<1>(q + p, sums + s);
+        constexpr int slots = BTESTS_BYTES == 64 && stripe % 2 == 0 ? 2 : 1;  // 16 vectors in flight, or 8
+        for (std::int64_t s = 0; s < width; s += slots * lanes) {
+            std::int64_t p = from / width * width + s;
+            for (; p < from; p += width)  // the stripe that begins before the first column
+                for (int i = 0; i < slots; ++i)
+                    if (p + i * lanes >= from && p + i * lanes < to) side_by_side<1, 1>(q + p + i * lanes, sums + s + i * lanes);
+            for (; p + 7 * width + slots * lanes <= to; p += 8 * width) side_by_side<8, slots>(q + p, sums + s);
+            for (; p + width + slots * lanes <= to; p += 2 * width) side_by_side<2, slots>(q + p, sums + s);
+            for (; p < to; p += width)
+                for (int i = 0; i < slots; ++i)
+                    if (p + i * lanes < to) side_by_side<1, 1>(q + p + i * lanes, sums + s + i * lanes);
         }
     }
-    template <int n> void side_by_side(const T* q, double* sums) const {
-        const Levels levels{t};
-        Doubles distances[n];
-        for (int i = 0; i < n; ++i) distances[i] = load(q + i * width);
-        levels.each<n>(distances, [&](std::int64_t level, const Doubles* u) {
-            Doubles sum = u[0];
-            for (int i = 1; i < n; ++i) sum += u[i];
-            double* at = sums + level * width;
-            store(at, load(at) + (sum + double(n)));  // k = u + 1; the far points of padding have k = 0
+    template <int n, int slots> void side_by_side(const T* q, double* sums) const {
+        Doubles distances[n * slots];
+        for (int i = 0; i < n * slots; ++i) distances[i] = load(q + i / slots * width + i % slots * lanes);
+        Levels{t}.each<n * slots>(distances, [&](std::int64_t level, const Doubles* u) {
+            for (int s = 0; s < slots; ++s) {
+                Doubles sum = u[s];
+                for (int i = 1; i < n; ++i) sum += u[i * slots + s];
+                double* at = sums + level * width + s * lanes;
+                store(at, load(at) + (sum + double(n)));  // k = u + 1; the far points of padding have k = 0
+            }
         });
     }
 

@@ -10,6 +10,7 @@ namespace BTESTS_ISA {
 template <class T, class Shape, int D> struct ManyBlocks {
     static constexpr int lanes = Types<T>::lanes;
     static constexpr int tile = 16;
+    static constexpr int together = BTESTS_BYTES == 64 ? 4 : 2;  // pairs of a family in flight, by registers
     static constexpr bool is_double = std::is_same<T, double>::value;
 
     const Task& t;
@@ -18,12 +19,12 @@ template <class T, class Shape, int D> struct ManyBlocks {
     const std::int64_t n_kernels;
     Scratch<double> between;   // [kernel][group][group][lane]: sum of h over pairs a < b
     Scratch<double> totals;    // [kernel][lane]
-    Scratch<double> cells;     // [2][kernel][lane]: what one or two pairs of groups add up to
+    Scratch<double> cells;     // [pair][kernel][lane]: what the pairs in flight add up to
 
     explicit ManyBlocks(const Task& task)
         : t(task), d(D ? D : task.d), g(task.n_groups), capacity(task.n_x / task.n_blocks + 1),
           xs(capacity * d * lanes), ys(capacity * d * lanes), n_kernels(task.n_kernels),
-          between(g * g * n_kernels * lanes), totals(n_kernels * lanes), cells(2 * n_kernels * lanes) {}
+          between(g * g * n_kernels * lanes), totals(n_kernels * lanes), cells(together * n_kernels * lanes) {}
 
     // Put the rows of each lane's block side by side; spare lanes repeat the last block.
     template <class Input> void pack(const Side& s, T* out, std::int64_t first, int n_used, std::int64_t b) const {
@@ -51,31 +52,24 @@ template <class T, class Shape, int D> struct ManyBlocks {
         else pack<double>(s, out, first, n_used, b);
     }
 
-    // The four distances between the points of z_a and of n rows z_b side by side, which share the loads of row a.
-    template <int n> struct Distances { Vec<T> q[4 * n] = {}; };  // n of xx, n of yy, n of xy, n of yx
-    template <int n> Distances<n> distances(const T* xa, const T* ya, const T* xb, const T* yb, std::int64_t step) const {
+    // Add h(z_a, z_b) of `lanes` blocks at once to `sum` and the cell of the pair's groups, for n rows b side by side:
+    // two of them share the loads of row a.
+    template <int n> void meet(const T* xa, const T* ya, const T* xb, const T* yb, Doubles* sum, double* const* cells) const {
         using Metric = typename Shape::Metric;
-        Distances<n> found;
-        Vec<T> *xx = found.q, *yy = xx + n, *xy = yy + n, *yx = xy + n;
+        Vec<T> xx[n] = {}, yy[n] = {}, xy[n] = {}, yx[n] = {};
         const std::int64_t n_coordinates = D ? D : d;
+        const std::int64_t step = n_coordinates * lanes;
         for (std::int64_t k = 0; k < n_coordinates; ++k) {
-            const Vec<T> p = load(xa + k * lanes), r = load(ya + k * lanes);
+            const Vec<T> p = load(xa + k * lanes), q = load(ya + k * lanes);
             for (int i = 0; i < n; ++i) {
                 const Vec<T> u = in_register(load(xb + i * step + k * lanes));
                 const Vec<T> v = in_register(load(yb + i * step + k * lanes));
                 xx[i] = Metric::template term<T>(xx[i], p - u);
-                yy[i] = Metric::template term<T>(yy[i], r - v);
+                yy[i] = Metric::template term<T>(yy[i], q - v);
                 xy[i] = Metric::template term<T>(xy[i], p - v);
-                yx[i] = Metric::template term<T>(yx[i], r - u);
+                yx[i] = Metric::template term<T>(yx[i], q - u);
             }
         }
-        return found;
-    }
-
-    // Add h(z_a, z_b) of `lanes` blocks at once to `sum` and the cell of the pair's groups.
-    template <int n> void meet(const T* xa, const T* ya, const T* xb, const T* yb, Doubles* sum, double* const* cells) const {
-        const Distances<n> all = distances<n>(xa, ya, xb, yb, (D ? D : d) * lanes);
-        const Vec<T> *xx = all.q, *yy = xx + n, *xy = yy + n, *yx = xy + n;
         for (int i = 0; i < n; ++i) {
             const Vec<T> h = (Shape::template value<T>(xx[i]) - Shape::template value<T>(xy[i])) +
                              (Shape::template value<T>(yy[i]) - Shape::template value<T>(yx[i]));
@@ -87,43 +81,70 @@ template <class T, class Shape, int D> struct ManyBlocks {
         }
     }
 
-    // The same for all kernels of a family, rows b `step` numbers apart. Each pair has cells of its own if `apart`.
-    template <int n, bool apart> void meet_family(const T* xa, const T* ya, const T* xb, const T* yb, std::int64_t step) const {
-        const Levels levels{t};
-        const Distances<n> all = distances<n>(xa, ya, xb, yb, step);
-        double* const first = cells.get();
-        double* const second = apart ? first + n_kernels * lanes : first;
-        levels.each<4 * n>(all.q, [&](std::int64_t level, const Doubles* u) {
-            Doubles h[2] = {};
+    // h of n pairs of rows (a, b) for all kernels of a family, added to the cells: those of each pair if they lie in
+    // different groups (`apart`), the first cells for all of them otherwise.
+    template <int n, bool apart> void meet_family(const std::int64_t* a, const std::int64_t* b) const {
+        Vec<T> q[4 * n];  // n of xx, n of yy, n of xy, n of yx
+        if (a[0] == a[n - 1]) distances<n, true>(a, b, q);
+        else distances<n, false>(a, b, q);
+        Levels{t}.each<4 * n>(q, [&](std::int64_t level, const Doubles* u) {
+            Doubles h[n];
             for (int i = 0; i < n; ++i) h[i] = (u[i] - u[2 * n + i]) + (u[n + i] - u[3 * n + i]);
-            double *to = first + level * lanes, *other = second + level * lanes;
-            store(to, load(to) + (apart || n == 1 ? h[0] : h[0] + h[1]));
-            if (apart) store(other, load(other) + h[1]);
+            double* to = cells.get() + level * lanes;
+            if constexpr (apart)
+                for (int i = 0; i < n; ++i, to += n_kernels * lanes) store(to, load(to) + h[i]);
+            else store(to, load(to) + total<n>(h));
         });
+    }
+    // The four distances of each pair. Pairs that share row a share its loads.
+    template <int n, bool shared> void distances(const std::int64_t* a, const std::int64_t* b, Vec<T>* out) const {
+        using Metric = typename Shape::Metric;
+        const std::int64_t n_coordinates = D ? D : d, step = n_coordinates * lanes;
+        Vec<T> q[4 * n] = {};
+        for (std::int64_t k = 0; k < n_coordinates; ++k) {
+            Vec<T> xa = load(xs.get() + a[0] * step + k * lanes), ya = load(ys.get() + a[0] * step + k * lanes);
+            for (int i = 0; i < n; ++i) {
+                if (!shared && i > 0) {
+                    xa = in_register(load(xs.get() + a[i] * step + k * lanes));
+                    ya = in_register(load(ys.get() + a[i] * step + k * lanes));
+                }
+                const Vec<T> xb = in_register(load(xs.get() + b[i] * step + k * lanes));
+                const Vec<T> yb = in_register(load(ys.get() + b[i] * step + k * lanes));
+                q[i] = Metric::template term<T>(q[i], xa - xb);
+                q[n + i] = Metric::template term<T>(q[n + i], ya - yb);
+                q[2 * n + i] = Metric::template term<T>(q[2 * n + i], xa - yb);
+                q[3 * n + i] = Metric::template term<T>(q[3 * n + i], ya - xb);
+            }
+        }
+        for (int i = 0; i < 4 * n; ++i) out[i] = q[i];
+    }
+    template <int n> static Doubles total(const Doubles* h) {
+        if constexpr (n == 1) return h[0];
+        else return total<n / 2>(h) + total<n / 2>(h + n / 2);
     }
 
     // Group by group: the sums over the pairs of two groups, one for each kernel, stay in cache.
     void compute_family(std::int64_t b) {
-        const std::int64_t step = d * lanes;
-        const T *x0 = xs.get(), *y0 = ys.get();
-        const bool single = b <= g;  // one row to a group: neighbours in v go side by side
+        std::int64_t left[together], right[together];
         std::memset(totals.get(), 0, n_kernels * lanes * sizeof(double));
+        const bool single = b <= g;  // one row to a group, and no pairs inside one
         for (std::int64_t u = 0; u < g; ++u)
             for (std::int64_t v = u + single; v < g; ++v) {
-                std::memset(cells.get(), 0, 2 * n_kernels * lanes * sizeof(double));
-                if (single && v + 1 < g) {
-                    meet_family<2, true>(x0 + u * step, y0 + u * step, x0 + v * step, y0 + v * step, step);
-                    keep(u, v++, 0);
-                    keep(u, v, 1);
+                std::memset(cells.get(), 0, together * n_kernels * lanes * sizeof(double));
+                if (single && v + together <= g) {  // neighbours in v go side by side
+                    for (int i = 0; i < together; ++i) left[i] = u, right[i] = v + i;
+                    meet_family<together, true>(left, right);
+                    for (int i = 0; i < together; ++i) keep(u, v + i, i);
+                    v += together - 1;
                     continue;
                 }
-                for (std::int64_t i = u; i < b; i += g) {
-                    const T *xa = x0 + i * step, *ya = y0 + i * step;
-                    std::int64_t j = u == v ? i + g : v;
-                    for (; j + g < b; j += 2 * g)
-                        meet_family<2, false>(xa, ya, x0 + j * step, y0 + j * step, g * step);
-                    if (j < b) meet_family<1, false>(xa, ya, x0 + j * step, y0 + j * step, g * step);
-                }
+                int n = 0;
+                for (std::int64_t i = u; i < b; i += g)
+                    for (std::int64_t j = u == v ? i + g : v; j < b; j += g) {
+                        left[n] = i, right[n] = j;
+                        if (++n == together) meet_family<together, false>(left, right), n = 0;
+                    }
+                for (int i = 0; i < n; ++i) meet_family<1, false>(left + i, right + i);
                 keep(u, v, 0);
             }
     }
