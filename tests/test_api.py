@@ -14,6 +14,7 @@ import pytest
 
 import btests
 from btests import (
+    Aggregate,
     CrossBlocks,
     Distance,
     Gaussian,
@@ -21,6 +22,7 @@ from btests import (
     Laplacian,
     Linear,
     Matern,
+    MedianFamily,
     Normal,
     Null,
     Pairwise,
@@ -261,10 +263,15 @@ def test_columns_of_whole_and_missing_aware_numbers() -> None:
     assert_same(btest(frame, frame, seed=1), wanted)
 
 
-@pytest.mark.parametrize(
-    ("name", "make"), [("gaussian", Gaussian), ("laplacian", Laplacian), ("matern", Matern), (None, Gaussian)]
-)
-def test_names_of_kernels_take_the_median(name: str | None, make: Any) -> None:
+def test_the_default_aggregates_and_is_the_median_where_flips_are_not_asked_for() -> None:
+    x, y = two_samples(90, 90)
+    assert btest(x, y, seed=1) == btest(x, y, kernel=Aggregate(MedianFamily()), seed=1)
+    one, other = (btest(x, y, kernel=k, null="third-cumulant", block_size=2, seed=1) for k in (None, "gaussian"))
+    assert one == other
+
+
+@pytest.mark.parametrize(("name", "make"), [("gaussian", Gaussian), ("laplacian", Laplacian), ("matern", Matern)])
+def test_names_of_kernels_take_the_median(name: str, make: Any) -> None:
     x, y = two_samples(90, 90)
     bandwidth = median_bandwidth(np.concatenate([x, y]))
     result = btest(x, y, kernel=name, seed=1)

@@ -26,7 +26,7 @@ from btests.nulls import (
 )
 from btests.nulls.protocol import check_sizes, wants_gram
 from btests.result import TestResult
-from btests.selection import Aggregate, Candidate, Median, Selection, Selector, Setting
+from btests.selection import Aggregate, Candidate, Median, MedianFamily, Selection, Selector, Setting
 from btests.statistics import MMD, Family, Gram, Sample, summarize
 from btests.statistics.checks import check_kernel, check_precision
 from btests.validation import check_block_size, check_samples, check_seed
@@ -38,6 +38,9 @@ _KERNELS: dict[str, Kernel | Selector] = {
     "energy": Distance(),
     "linear": Linear(),
 }
+#: What docs/choices.md finds best for data that nothing is known about.
+_DEFAULT = Aggregate(MedianFamily())
+
 _NULLS: dict[str, Callable[[], Null]] = {
     "normal": Normal,
     "third-cumulant": ThirdCumulant,
@@ -73,11 +76,12 @@ def btest(
         Samples: arrays (n, d), vectors (n,), data frames of numbers (columns are matched by name), or, with a kernel
         for them, sequences of any objects. They may differ in length.
     kernel
-        A kernel; ``None`` is a Gaussian with the median heuristic over at most 100 rows of each sample. Also
-        ``"gaussian"``, ``"laplacian"``, ``"matern"`` (median bandwidth), ``"energy"``, ``"linear"``, or a function of
-        two arrays (b, d) and (c, d), or of two lists of objects, that returns the (b, c) matrix of kernel values.
-        Or what chooses one, such as ``Weights()`` or ``MaxRatio([Gaussian(1), Gaussian(2)])``: on half of the rows as
-        a rule, which are then not tested. ``Aggregate()`` tests with a whole family of kernels, on all rows.
+        A kernel; ``None`` is ``Aggregate(MedianFamily())``, Gaussians of several bandwidths around the median at once
+        (and with a null other than ``SignFlip`` the median alone). Also ``"gaussian"``, ``"laplacian"``, ``"matern"``
+        (median bandwidth), ``"energy"``, ``"linear"``, or a function of two arrays (b, d) and (c, d), or of two lists
+        of objects, that returns the (b, c) matrix of kernel values. Or what chooses one, such as ``Weights()`` or
+        ``MaxRatio([Gaussian(1), Gaussian(2)])``: on half of the rows as a rule, which are then not tested. Or
+        ``Aggregate(family)``, which tests with all kernels of a family, on all rows.
     block_size
         Rows of the smaller sample in a block, from 2 (linear time) to all (quadratic time); ``None`` is ``[n^gamma]``.
         Rows left over are spread over the blocks, so none is lost.
@@ -93,7 +97,7 @@ def btest(
     gamma
         Exponent of the default block size, between 0 and 1.
     dtype
-        Arithmetic of the compiled loops, ``"float64"`` or ``"float32"``.
+        Arithmetic of the compiled loops for one kernel, ``"float64"`` or ``"float32"``. A family is always in float64.
     n_threads
         Threads; ``None`` is all cores of this process, or what the variable BTESTS_THREADS says.
 
@@ -125,6 +129,8 @@ def btest(
     )
     seed = check_seed(seed)
     null = _NULLS[null]() if isinstance(null, str) else null or SignFlip()
+    if kernel is None and isinstance(null, SignFlip):
+        kernel = _DEFAULT
     check_block_size(block_size, gamma, min(len(rows_x), len(rows_y)))
     setting = Setting(block_size, gamma, dtype)
     sample_x, sample_y = _dealt(rows_x, seed, 1, shuffle), _dealt(rows_y, seed, 2, shuffle)

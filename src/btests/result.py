@@ -223,7 +223,7 @@ class TestResult:
         rows = f"{n_x} rows a side" if n_x == n_y else f"{n_x} and {n_y} rows"
         lines = [f"  chosen    by {self.selector!r} on {rows}"] if n_x else []
         if isinstance(self.selector, Aggregate):
-            lines = [f"  chosen    strongest of the {len(self.candidates)} of {self.selector!r}"]
+            lines = [f"  chosen    the strongest of {len(self.candidates)}, {self.selector!r}"]
         return [*lines, f"  note      {self.note}"] if self.note else lines
 
     def _interval_text(self) -> str:

@@ -93,4 +93,5 @@ class Aggregate:
 
     def __repr__(self) -> str:
         weights = "" if self.weights is None else ", weights=..."
-        return f"Aggregate({shown(self.family)}, correction={self.correction!r}{weights})"
+        correction = "" if self.correction == "max" else f", correction={self.correction!r}"
+        return f"Aggregate({shown(self.family)}{correction}{weights})"

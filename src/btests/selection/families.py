@@ -65,7 +65,9 @@ class MedianFamily:
         return tuple(self.make(factor * median) for factor in self.factors)
 
     def __repr__(self) -> str:
-        return f"MedianFamily({len(self.factors)} factors, make={name_of(self.make)}, n_rows={self.n_rows})"
+        make = "" if self.make is Gaussian else f", make={name_of(self.make)}"
+        rows = "" if self.n_rows == 100 else f", n_rows={self.n_rows}"
+        return f"MedianFamily({len(self.factors)} factors{make}{rows})"
 
 
 @dataclass(frozen=True, slots=True)
