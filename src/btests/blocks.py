@@ -99,6 +99,14 @@ class Blocks:
             start_x, start_y = i * q_x + min(i, r_x), i * q_y + min(i, r_y)
             yield Run(i, j - i, start_x, start_y, q_x + (i < r_x), q_y + (i < r_y))
 
+    def partners(self) -> tuple[Index, Index]:
+        """Return the rows of x and of y that swap places with one another, block by block: two of the same length."""
+        found: list[tuple[Index, Index]] = []
+        for run in self.runs(0, self.n_blocks):
+            block, row = np.arange(run.n_blocks)[:, None], np.arange(min(run.b_x, run.b_y))
+            found.append(((run.start_x + block * run.b_x + row).ravel(), (run.start_y + block * run.b_y + row).ravel()))
+        return np.concatenate([x for x, _ in found]), np.concatenate([y for _, y in found])
+
     def pair_weights(self) -> Array:
         """Return what a core of paired samples expects per unit of MMD^2, averaged over blocks: (g, g)."""
         total = np.zeros((self.n_groups, self.n_groups))

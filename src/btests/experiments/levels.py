@@ -24,6 +24,7 @@ from btests.experiments.tables import write_tables
 from btests.fast.pool import default_threads
 from btests.nulls import CrossBlocks, Normal, Null, SignFlip, ThirdCumulant
 from btests.result import TestResult
+from btests.selection import Setting
 from btests.statistics import MMD, Sample, summarize
 from btests.warnings import BTestWarning
 
@@ -96,8 +97,8 @@ def run_piece(cell: Cell, piece: int, seed: int) -> list[Counts]:
         x = Sample(problem.draw(cell.n, rng))
         n_y = cell.n // problem.rows_of_x
         y = Sample((problem.draw if cell.is_null else problem.draw_other)(n_y, rng))
-        kernel = choose(problem.kernel, x, y).kernel
         for b in cell.block_sizes:
+            kernel = choose(problem.kernel, x, y, Setting(b)).kernel  # without a kernel, the median heuristic
             summary = summarize(MMD(kernel), x, y, Blocks.of_size(cell.n, n_y, b), 1)
             for name, null in NULLS.items():
                 if name == "CrossBlocks" and problem.rows_of_x > 1:

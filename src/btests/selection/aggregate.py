@@ -16,6 +16,7 @@ from btests.nulls.together import Verdict, largest_ratio, smallest_rank
 from btests.selection.evidence import summarize_checked
 from btests.selection.families import bandwidths
 from btests.selection.family import AnyFamily, check_family, kernels_of, shown
+from btests.selection.partners import partners
 from btests.selection.protocol import Candidate, Selection, Setting
 from btests.statistics import Sample
 from btests.summary import Summary
@@ -76,7 +77,7 @@ class Aggregate:
 
     def summarize(self, x: Sample, y: Sample, setting: Setting) -> tuple[Selection, tuple[Summary, ...]]:
         """Return the kernels as candidates, and their summaries on the same blocks."""
-        kernels = kernels_of(self.family, x, y)
+        kernels = kernels_of(self.family, *partners(x, y, setting))
         if self.weights is not None and len(self.weights) != len(kernels):
             raise ValueError(f"one weight per kernel: got {len(self.weights)} weights, {len(kernels)} kernels")
         blocks = Blocks.of_size(len(x), len(y), setting.size_for(x, y), len(kernels))

@@ -9,6 +9,7 @@ import numpy as np
 
 from btests.kernels import Gaussian, median_bandwidth
 from btests.kernels.protocol import Kernel
+from btests.selection.partners import partners
 from btests.selection.protocol import Selection, Setting
 from btests.statistics import Sample
 
@@ -39,7 +40,7 @@ class Median:
 
     def select(self, x: Sample, y: Sample, setting: Setting) -> Selection:
         """Return the kernel and all rows."""
-        return Selection(self.make(pooled_bandwidth(x, y, self.n_rows)), x, y)
+        return Selection(self.make(pooled_bandwidth(*partners(x, y, setting), self.n_rows)), x, y)
 
     def __repr__(self) -> str:
         return f"Median({name_of(self.make)}, n_rows={self.n_rows})"

@@ -51,6 +51,10 @@ class Sample:
             return Sample(self.rows[:n_rows]), Sample(self.rows[n_rows:])
         return Sample(self.rows, self.order[:n_rows]), Sample(self.rows, self.order[n_rows:])
 
+    def take(self, positions: Index) -> Sample:
+        """Return the rows at these positions in the order, in the order given."""
+        return Sample(self.rows, positions if self.order is None else self.order[positions])
+
     def head(self, n_rows: int) -> npt.NDArray[Any]:
         """Return ``n_rows`` rows, the first in the order, or spread evenly where the order is the user's own."""
         if self.order is not None:

@@ -88,7 +88,7 @@ CURVES = (
     PICKED,
     "Aggregate()",
     "Aggregate(), rank",
-    "Aggregate, m/64 .. 4m",
+    "Aggregate, m/32 .. 32m",
     "MaxRatio()",
     "Weights()",
     BASELINE,
@@ -98,7 +98,7 @@ CURVES = (
 PAIRED: dict[str, Choice] = {
     "Gaussian(2)": Gaussian(2.0),
     **{name: CHOICES[name] for name in (BASELINE, "MaxMMD()", "MaxRatio()", "Weights()", "CrossValidation()")},
-    **{name: CHOICES[name] for name in ("Aggregate()", "Aggregate(), rank", "Aggregate, m/64 .. 4m")},
+    **{name: CHOICES[name] for name in ("Aggregate()", "Aggregate(), rank", "Aggregate, m/32 .. 32m")},
 }
 
 #: The nulls of blocks, and those of the quadratic-time tests. Fewer draws than the defaults, to save time: the level of

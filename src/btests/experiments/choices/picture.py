@@ -15,7 +15,7 @@ _STYLES = {
     PICKED: ("#000000", "s", (0, (4, 2)), "Gaussian(2), hand-picked"),
     "Aggregate()": ("#0072B2", "o", "-", "Aggregate(), 26 bandwidths"),
     "Aggregate(), rank": ("#56B4E9", "^", "-", "Aggregate(), rank"),
-    "Aggregate, m/64 .. 4m": ("#009E73", "D", "-", "Aggregate, m/64 .. 4m"),
+    "Aggregate, m/32 .. 32m": ("#009E73", "D", "-", "Aggregate, m/32 .. 32m"),
     "MaxRatio()": ("#CC79A7", "v", "-", "MaxRatio()"),
     "Weights()": ("#D55E00", "P", "-", "Weights(), the paper's"),
     BASELINE: ("#777777", "X", "-", "Median()"),

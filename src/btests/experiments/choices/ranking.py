@@ -12,9 +12,6 @@ from btests.experiments.choices.tally import Tally
 #: A level whose 99 % interval lies above this does not hold.
 MOST = 0.055
 
-#: Mean regrets that differ by less are alike: about one standard error of a difference, were the draws not shared.
-ALIKE = 0.01
-
 
 @dataclass(frozen=True, slots=True)
 class Rank:
@@ -72,10 +69,14 @@ def rank(tallies: Sequence[Tally], study: str = "ranking") -> list[Rank]:
 
 
 def recommend(ranks: Sequence[Rank]) -> Rank:
-    """Return the smallest mean regret where the level holds; of those that are alike, the smallest worst regret."""
-    valid = [r for r in ranks if r.holds]
-    least = min(r.mean_regret for r in valid)
-    return min((r for r in valid if r.mean_regret < least + ALIKE), key=lambda r: (r.worst_regret, r.mean_regret))
+    """Return the smallest mean regret where the level holds; where two are equal, the smaller worst regret."""
+    return min((r for r in ranks if r.holds), key=lambda r: (r.mean_regret, r.worst_regret))
+
+
+def standard_error(tallies: Sequence[Tally], choice: str, study: str = "ranking") -> float:
+    """Return the standard error of the mean power of a choice; that of a difference is less, for draws are shared."""
+    own = [t for t in tallies if t.study == study and not t.is_null and t.choice == choice]
+    return math.sqrt(math.fsum(t.rate * (1.0 - t.rate) / t.trials for t in own)) / len(own)
 
 
 def _powers(tallies: Sequence[Tally], study: str) -> dict[str, dict[str, float]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from btests.experiments.choices.changes import BY_NAME, SHARED
 from btests.experiments.choices.choosers import CHOICES, NULLS, PAIRED, PICKED, RERUN
 from btests.experiments.choices.curve import curves, size_needed
-from btests.experiments.choices.ranking import rank, recommend
+from btests.experiments.choices.ranking import rank, recommend, standard_error
 from btests.experiments.choices.tally import Tally
 
 #: What the interval of a level should touch.
@@ -63,7 +63,8 @@ def _ranking(tallies: Sequence[Tally]) -> list[str]:
     return [
         "### Ranking",
         "\n".join([*head, *rows]),
-        f"By the rule: **{best.choice}**, mean regret {best.mean_regret:.3f}, worst {best.worst_regret:.3f}.",
+        f"By the rule: **{best.choice}**, mean regret {best.mean_regret:.3f}, worst {best.worst_regret:.3f}. "
+        f"Standard error of its mean power: {standard_error(tallies, best.choice):.3f}.",
     ]
 
 
