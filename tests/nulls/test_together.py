@@ -129,3 +129,16 @@ def test_a_rank_law_with_too_few_outcomes_never_rejects() -> None:
     law = RankLaw(np.array([0.0, 1.0, 2.0]), 0.0, 1.0, np.array([1.0, 2.0, 3.0]))
     assert law.threshold(0.1) == math.inf
     assert law.pvalue(5.0) == pytest.approx(1.0 / 3.0)
+
+
+def test_pairs_that_no_flip_moves_do_not_outshout_the_others() -> None:
+    """Rows 0 and 32 of a block share a group: a kernel that sees this pair alone must not decide anything."""
+    rng = np.random.default_rng(5)
+    x, y = 10.0 * rng.normal(size=(400, 2)), 10.0 * rng.normal(size=(400, 2)) + 6.0
+    x[32] = x[0] + 1e-6
+    kernels = (Gaussian(1e-6), Gaussian(0.5), Gaussian(10.0))
+    blocks = Blocks.of_size(400, 400, 40, 3)
+    summaries = summarize_family(Family(kernels), Sample(x), Sample(y), blocks)
+    verdict = largest_ratio(summaries, draw_flips(summaries[0], 999, 0))
+    assert verdict.spoke == 2
+    assert verdict.law.pvalue(summaries[2].mean()) == 0.001

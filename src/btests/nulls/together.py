@@ -27,24 +27,27 @@ def largest_ratio(summaries: Sequence[Summary], flips: Flips) -> Verdict:
     r"""Compare the largest ``z_j = eta_j / sd_j`` with the largest that each flip gives.
 
     The variance of all flips is closed, ``2 sum C^2`` for a core C, and no flip changes it: z_j is eta_j in a unit that
-    is the same for every draw, so the maximum over j is as exact as a single kernel. A kernel that no flip moves, 0 or
-    constant on these rows, has nothing to say and is left out; where all are, the p-value is 1.
+    is the same for every draw, so the maximum over j is as exact as a single kernel. Pairs inside a group, which no
+    flip moves, are left out of eta_j here: a kernel so narrow that it sees one of them and little else would have a
+    huge ratio in every draw, and outshout all others. A kernel that no flip moves at all, 0 or constant on these rows,
+    has nothing to say; where all are such, the p-value is 1.
     """
     deviations = np.array([_deviation(summary) for summary in summaries])
     alive = [int(j) for j in np.flatnonzero(deviations > 0.0)]
     if not alive:
         return Verdict(0, DrawnLaw(np.zeros(flips.n_draws), math.inf, flips.exhaustive), np.zeros(len(summaries)))
     units = deviations[alive]
-    observed = np.array([summaries[j].mean() for j in alive]) / units
+    still = np.array([summaries[j].mean() - _moving(summaries[j]) for j in alive])
+    observed = np.array([_moving(summaries[j]) for j in alive]) / units
     tolerance = max(flips.tolerance(summaries[j]) / unit for j, unit in zip(alive, units, strict=True))
     draws = np.full(flips.n_draws, -np.inf)
-    for j, unit in zip(alive, units, strict=True):
-        np.maximum(draws, flips.means(summaries[j]) / unit, out=draws)
+    for j, unit, constant in zip(alive, units, still, strict=True):
+        np.maximum(draws, (flips.means(summaries[j]) - constant) / unit, out=draws)
     best = int(np.argmax(observed))
     scores = np.zeros(len(summaries))
     scores[alive] = observed
     # In the unit of the kernel that spoke: the statistic is its MMD^2, and the threshold one for that.
-    law = DrawnLaw(np.sort(draws) * units[best], tolerance * units[best], flips.exhaustive)
+    law = DrawnLaw(np.sort(draws) * units[best] + still[best], 2.0 * tolerance * units[best], flips.exhaustive)
     return Verdict(alive[best], law, scores)
 
 
@@ -114,6 +117,11 @@ class RankLaw:
             low, high = (middle, high) if n_below / n <= alpha else (low, middle - 1)
         # At least 1, the statistic itself; above the outcome of rank low + 1 the statistic has rank low at most.
         return math.inf if low < 1 else float(self.own[n - 1 - low]) + self.tolerance if low < n else -math.inf
+
+
+def _moving(summary: Summary) -> float:
+    """Return the part of the average block value that flips move."""
+    return float(summary.cores.sum()) / summary.blocks.n_blocks
 
 
 def _deviation(summary: Summary) -> float:
