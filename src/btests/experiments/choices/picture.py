@@ -43,6 +43,8 @@ def draw_curve(path: Path, tallies: Sequence[Tally]) -> None:
             marker=marker,
             markersize=6,
             linestyle=dashes,
+            clip_on=False,
+            zorder=3,
             label=f"{label}: {f'more than {curve[-1].n}' if size is None else f'n = {size:.0f}'}",
         )
         axes.vlines(n, *zip(*((1.0 - high, 1.0 - low) for low, high in _intervals(curve)), strict=True), color=color)
