@@ -12,7 +12,7 @@ import numpy as np
 
 from btests.blocks import Blocks
 from btests.fast.pool import limit_threads
-from btests.kernels import Distance, Gaussian, Kernel, Laplacian, Linear, Matern, Pairwise
+from btests.kernels import Combination, Distance, Gaussian, Kernel, Laplacian, Linear, Matern, Pairwise
 from btests.nulls import (
     CrossBlocks,
     Gamma,
@@ -26,7 +26,7 @@ from btests.nulls import (
 )
 from btests.nulls.protocol import check_sizes, wants_gram
 from btests.result import TestResult
-from btests.selection import Aggregate, Candidate, Median, MedianFamily, Selection, Selector, Setting
+from btests.selection import Aggregate, Candidate, MakesKernels, Median, MedianFamily, Selection, Selector, Setting
 from btests.statistics import MMD, Family, Gram, Sample, summarize
 from btests.statistics.checks import check_kernel, check_precision
 from btests.validation import check_block_size, check_samples, check_seed
@@ -228,15 +228,20 @@ def _selector(kernel: Kernel | Selector | str | None) -> Selector | None:
 
 def _is_for_objects(kernel: object) -> bool:
     """Whether a kernel, or one of those to choose from, compares objects, so that lists of anything stay lists."""
-    family = getattr(kernel, "family", (kernel,))
-    return isinstance(family, tuple) and any(isinstance(member, Pairwise) for member in family)
+    if isinstance(kernel, Pairwise):
+        return True
+    members = kernel.kernels if isinstance(kernel, Combination) else getattr(kernel, "family", ())
+    return isinstance(members, tuple) and any(_is_for_objects(member) for member in members)
 
 
 def _check_options(kernel: object, null: object, shuffle: object, dtype: object, n_threads: object) -> None:
     if isinstance(kernel, str) and kernel not in _KERNELS:
         raise ValueError(f"kernel must be one of {', '.join(sorted(_KERNELS))}, or a kernel object, got {kernel!r}")
-    if isinstance(kernel, (list, tuple)):
-        raise TypeError("kernel must be one kernel, got several; to choose among them write kernel=Weights([...])")
+    if isinstance(kernel, (list, tuple)) or (isinstance(kernel, MakesKernels) and callable(kernel.kernels)):
+        raise TypeError(
+            "kernel must be one kernel, got several; to test with all of them write kernel=Aggregate(...), to choose "
+            "among them kernel=Weights(...)"
+        )
     if kernel is not None and not isinstance(kernel, (str, Selector, Aggregate)) and not callable(kernel):
         raise TypeError(
             f"kernel must be a kernel, a function of two samples or a selector such as Weights(), got "

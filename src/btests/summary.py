@@ -29,12 +29,15 @@ class Summary:
         For each fold the sum over its blocks of the part of the block values that lies between groups u and v, zero for
         u = v: (f, k, k). Swapping x and y in group u flips the sign of row and column u, which is all that a sign flip
         needs. k is the number of groups; one more, for what never swaps, where the samples differ in length.
+    rounding
+        By how much rounding may have moved the average of all block values, 0 where nobody has asked.
     """
 
     blocks: Blocks
     folds: Index
     values: Array
     cores: Array
+    rounding: float = 0.0
 
     def __add__(self, other: Summary) -> Summary:
         """Return the summary of both sets of folds."""
@@ -58,7 +61,7 @@ class Summary:
                 raise ValueError("summaries that share a fold do not add: it would count twice")
             pieces = [piece for part in parts for piece in part._pieces()]
             folds, cores, values = folds[order], cores[order], np.concatenate([pieces[i] for i in order])
-        return cls(blocks, folds, values, cores)
+        return cls(blocks, folds, values, cores, max(part.rounding for part in parts))
 
     def _pieces(self) -> list[Array]:
         edges = self.blocks.fold_edges()

@@ -26,8 +26,8 @@ from btests import (
     Polynomial,
     Spectrum,
     btest,
+    memory,
 )
-from btests.nulls import memory
 from btests.statistics import whole
 from tests.nulls.summaries import gram_of, two_samples
 from tests.reference import Array

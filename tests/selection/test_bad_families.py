@@ -147,7 +147,7 @@ def test_n_folds(n_folds: Any) -> None:
 @each_selector
 def test_classes_and_lists_instead_of_selectors(make: Any) -> None:
     refused(TypeError, rf"kernel must be an object, not the class: write {make.__name__}\(\.\.\.\)", kernel=make)
-    refused(TypeError, "kernel must be one kernel, got several; .* write kernel=Weights", kernel=bandwidths())
+    refused(TypeError, "kernel must be one kernel, got several; .* kernel=Weights", kernel=bandwidths())
 
 
 # Too few rows
@@ -277,3 +277,32 @@ def test_a_pvalue_or_a_sentence(x: Array, y: Array, make: Make, family: Any, dty
     else:
         assert 0.0 < result.pvalue <= 1.0
         assert all(math.isfinite(c.score) and math.isfinite(c.weight) for c in result.candidates)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: MedianFamily(n_rows=-5), ValueError, "n_rows must be a whole number of at least 2"),
+        (lambda: PerCoordinate(n_rows=0), ValueError, "n_rows must be a whole number of at least 2"),
+        (lambda: MedianFamily(5), TypeError, "factors must be a list"),  # type: ignore[arg-type]
+        (lambda: Median(Gaussian(1.0)), TypeError, "make must turn a bandwidth into a kernel"),  # type: ignore[arg-type]
+        (lambda: PerCoordinate(lambda _: None), TypeError, "make must turn a bandwidth"),  # type: ignore[arg-type, return-value]
+        (lambda: Gaussian(1.0) + Gaussian, TypeError, "kernel objects"),  # type: ignore[operator]
+        (lambda: Combination(1, Gaussian(1.0)), TypeError, "a tuple of weights"),  # type: ignore[arg-type]
+        (lambda: Aggregate(correction="rank", weights=3), TypeError, "weights must be a list"),  # type: ignore[arg-type]
+    ],
+)
+def test_wrong_parameters_are_named(make: Callable[[], object], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        make()
+
+
+def test_a_family_is_no_kernel() -> None:
+    refused(TypeError, "kernel=Aggregate", kernel=MedianFamily())
+
+
+def test_multiples_of_pairwise_kernels_take_objects_too() -> None:
+    words = [(1, 2), (2, 3)] * 10
+    kernel = 2 * Pairwise(lambda a, b: float(a == b))
+    assert btest(words, words[::-1], kernel=kernel, seed=0).pvalue > 0.05
+    assert btest(words, words[::-1], kernel=Aggregate([kernel]), seed=0).pvalue > 0.05

@@ -126,3 +126,15 @@ def test_a_family_has_smaller_cores_than_one_kernel() -> None:
     one, many = Blocks.of_size(20000, 20000, 141), Blocks.of_size(20000, 20000, 141, 26)
     assert many.n_folds == one.n_folds // 8
     assert Blocks.of_size(20000, 20000, 2, 26).n_folds == 1024
+
+
+def test_members_of_any_two_widths_do_not_harm_each_other() -> None:
+    rng = np.random.default_rng(2)
+    x, y = Sample(rng.normal(size=(60, 2))), Sample(rng.normal(size=(60, 2)))
+    family: tuple[Kernel, ...] = (
+        *(Gaussian(s) for s in (1.0, 1e200, 1e-200)),
+        *(Laplacian(s) for s in (1e250, 1.0)),
+    )
+    blocks = Blocks.of_size(60, 60, 6, len(family))
+    for kernel, summary in zip(family, summarize_family(Family(family), x, y, blocks), strict=True):
+        np.testing.assert_allclose(summary.values, summarize(MMD(kernel, plain=True), x, y, blocks).values, atol=1e-13)

@@ -8,7 +8,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from btests import Distance, Gaussian, Kernel, Laplacian, Linear, Pairwise
+from btests import (
+    Distance,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Linear,
+    Pairwise,
+    Permutation,
+    Polynomial,
+    SignFlip,
+    btest,
+    memory,
+)
 from btests.blocks import Blocks
 from btests.statistics import MMD, Sample
 from tests import reference
@@ -111,3 +123,23 @@ def test_equal_rows_are_exactly_equal(sizes: tuple[int, int, int], cell: float) 
         summary = MMD(kernel, plain=True).summarize(x, y, blocks, 0, blocks.n_folds)
         assert not summary.values.any()
         assert not summary.cores.any()
+
+
+@pytest.mark.parametrize("kernel", [Linear(), Linear() + Gaussian(1.0)], ids=repr)
+def test_linear_kernels_do_not_see_where_the_data_are(kernel: Kernel) -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(40, 2)), rng.normal(1.0, 1.0, size=(40, 2))
+    wanted = btest(x, y, kernel=kernel, seed=1).statistic
+    for offset in (1e6, 1e8):
+        for null in (SignFlip(), Permutation(99)):
+            found = btest(x + offset, y + offset, kernel=kernel, null=null, block_size=40, seed=1)
+            near = btest(x, y, kernel=kernel, null=null, block_size=40, seed=1)
+            assert found.statistic == pytest.approx(near.statistic, rel=1e-5)
+        assert btest(x + offset, y + offset, kernel=kernel, seed=1).statistic == pytest.approx(wanted, rel=1e-5)
+
+
+def test_blocks_that_do_not_fit_are_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "free_bytes", lambda: 10_000_000)
+    x = np.arange(4000.0)[:, None]
+    with pytest.raises(ValueError, match=r"needs 1.02 GB of memory .* block_size="):
+        btest(x, x + 1.0, kernel=Polynomial(2), block_size=4000)

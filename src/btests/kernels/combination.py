@@ -27,10 +27,15 @@ class Combination:
     kernels: tuple[Kernel, ...]
 
     def __post_init__(self) -> None:
+        if not isinstance(self.weights, tuple) or not isinstance(self.kernels, tuple):
+            raise TypeError("a Combination has a tuple of weights and a tuple of kernels")
         if not self.kernels or len(self.weights) != len(self.kernels):
             raise ValueError(f"one weight per kernel: got {len(self.weights)} weights, {len(self.kernels)} kernels")
         for weight in self.weights:
             require_positive("the weight of a kernel", weight)
+        for kernel in self.kernels:
+            if isinstance(kernel, type) or not callable(kernel):
+                raise TypeError(f"a Combination is of kernel objects, such as Gaussian(1.0), got {kernel!r}")
 
     def __call__(self, x: Any, y: Any) -> Array:
         """Return Gram matrices: two stacks (..., b, d) and (..., c, d) to (..., b, c)."""

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from btests.blocks import Array
+from btests.memory import require_bytes
 from btests.nulls.laws import PearsonLaw
-from btests.nulls.memory import require_bytes
 from btests.nulls.system import BoundLaw
 from btests.statistics.whole import TILE, Gram, tile_bytes
 

@@ -11,8 +11,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from btests.memory import require_bytes
 from btests.nulls.laws import DrawnLaw
-from btests.nulls.memory import require_bytes
 from btests.statistics.whole import TILE, Gram, tile_bytes, unbiased
 
 Labels = npt.NDArray[np.bool_]

@@ -74,9 +74,12 @@ class Flips:
 
     @staticmethod
     def tolerance(summary: Summary) -> float:
-        """Return how far means may be apart that are equal on paper: their sums were made in another order."""
+        """Return how far means may be apart that are equal on paper.
+
+        Their sums were made in another order, and the cores themselves are differences of larger numbers.
+        """
         moving = float(np.abs(summary.cores).sum()) / summary.blocks.n_blocks
-        return 1e-13 * moving + 4e-16 * abs(summary.mean())
+        return 1e-13 * moving + 4e-16 * abs(summary.mean()) + summary.rounding
 
 
 def draw_flips(summary: Summary, n_resamples: int, seed: int) -> Flips:

@@ -10,8 +10,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from btests.blocks import Array
+from btests.memory import require_bytes
 from btests.nulls.laws import DrawnLaw
-from btests.nulls.memory import require_bytes
 from btests.statistics.whole import Gram, tile_bytes
 
 # All eigenvalues up to this many rows in all; above it the leading ones by so many columns in so many rounds. At 4000

@@ -13,6 +13,9 @@ from btests.nulls.laws import DrawnLaw, Law
 from btests.nulls.signs import Flips
 from btests.summary import Summary
 
+# A kernel whose deviation is not that much more than its rounding has nothing to say.
+_NOISE = 1e3
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -33,7 +36,8 @@ def largest_ratio(summaries: Sequence[Summary], flips: Flips) -> Verdict:
     has nothing to say; where all are such, the p-value is 1.
     """
     deviations = np.array([_deviation(summary) for summary in summaries])
-    alive = [int(j) for j in np.flatnonzero(deviations > 0.0)]
+    noise = np.array([summary.rounding for summary in summaries])
+    alive = [int(j) for j in np.flatnonzero(deviations > _NOISE * noise)]
     if not alive:
         return Verdict(0, DrawnLaw(np.zeros(flips.n_draws), math.inf, flips.exhaustive), np.zeros(len(summaries)))
     units = deviations[alive]

@@ -71,6 +71,8 @@ class Aggregate:
             return
         if self.correction != "rank":
             raise ValueError("weights are for correction='rank'; the largest ratio takes none")
+        if not isinstance(self.weights, (Sequence, np.ndarray)) or isinstance(self.weights, str):
+            raise TypeError(f"weights must be a list, one for each kernel, got {self.weights!r}")
         for weight in self.weights:
             require_positive("the weight of a kernel", weight)
         object.__setattr__(self, "weights", tuple(float(weight) for weight in self.weights))

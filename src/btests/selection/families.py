@@ -10,7 +10,7 @@ import numpy as np
 from btests.kernels import Gaussian, Kernel, OnColumns, median_bandwidth
 from btests.kernels.parameters import require_positive
 from btests.selection.family import check_family
-from btests.selection.median import name_of, pooled_bandwidth
+from btests.selection.median import check_maker, check_rows, name_of, pooled_bandwidth
 from btests.statistics import Sample
 
 
@@ -30,7 +30,7 @@ def bandwidths(low: int = -15, high: int = 10, make: Callable[[float], Kernel] =
             raise ValueError(f"{name} must be a whole number between -900 and 900, an exponent of 2, got {power!r}")
     if low > high:
         raise ValueError(f"low must not be more than high, got {low} and {high}")
-    _require_maker(make)
+    check_maker(make)
     return tuple(make(2.0**power) for power in range(int(low), int(high) + 1))
 
 
@@ -53,7 +53,10 @@ class MedianFamily:
     n_rows: int = 100
 
     def __post_init__(self) -> None:
-        _require_maker(self.make)
+        check_maker(self.make)
+        check_rows(self.n_rows)
+        if not isinstance(self.factors, (Sequence, np.ndarray)) or isinstance(self.factors, str):
+            raise TypeError(f"factors must be a list of multiples of the median bandwidth, got {self.factors!r}")
         for factor in self.factors:
             require_positive("a factor of the median bandwidth", factor)
         check_family([self.make(float(factor)) for factor in self.factors])
@@ -81,7 +84,8 @@ class PerCoordinate:
     n_rows: int = 100
 
     def __post_init__(self) -> None:
-        _require_maker(self.make)
+        check_maker(self.make)
+        check_rows(self.n_rows)
 
     def kernels(self, x: Sample, y: Sample) -> tuple[Kernel, ...]:
         """Return d kernels for samples (n, d)."""
@@ -96,8 +100,3 @@ class PerCoordinate:
 
     def __repr__(self) -> str:
         return f"PerCoordinate(make={name_of(self.make)}, n_rows={self.n_rows})"
-
-
-def _require_maker(make: object) -> None:
-    if not callable(make):
-        raise TypeError(f"make must turn a bandwidth into a kernel, such as Gaussian, got {make!r}")

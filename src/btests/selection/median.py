@@ -33,10 +33,8 @@ class Median:
     n_rows: int = 100
 
     def __post_init__(self) -> None:
-        if isinstance(self.n_rows, bool) or not isinstance(self.n_rows, (int, np.integer)) or self.n_rows < 2:
-            raise ValueError(f"n_rows must be a whole number of at least 2, got {self.n_rows!r}")
-        if not callable(self.make):
-            raise TypeError(f"make must turn a bandwidth into a kernel, such as Gaussian, got {self.make!r}")
+        check_rows(self.n_rows)
+        check_maker(self.make)
 
     def select(self, x: Sample, y: Sample, setting: Setting) -> Selection:
         """Return the kernel and all rows."""
@@ -44,6 +42,22 @@ class Median:
 
     def __repr__(self) -> str:
         return f"Median({name_of(self.make)}, n_rows={self.n_rows})"
+
+
+def check_rows(n_rows: object) -> None:
+    """Raise unless ``n_rows`` rows have distances."""
+    if isinstance(n_rows, bool) or not isinstance(n_rows, (int, np.integer)) or n_rows < 2:
+        raise ValueError(f"n_rows must be a whole number of at least 2, got {n_rows!r}")
+
+
+def check_maker(make: Callable[[float], Kernel]) -> None:
+    """Raise unless ``make`` turns a bandwidth into a kernel."""
+    try:
+        made = callable(make) and callable(make(1.0))
+    except TypeError:  # a kernel, say, which takes two samples
+        made = False
+    if not made:
+        raise TypeError(f"make must turn a bandwidth into a kernel, such as Gaussian, got {make!r}")
 
 
 def name_of(make: Callable[[float], Kernel]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
@@ -91,6 +92,8 @@ def _groups(terms: tuple[Radial, ...]) -> list[tuple[Radial, ...]]:
     """Return the terms, each once, those together that the compiled loops compute together."""
     groups: dict[object, list[Radial]] = {}
     for term in dict.fromkeys(terms):
+        # Scales within 2^300 of one another: the square of their ratio must be a float.
+        near = math.frexp(term.scale)[1] // 300
         shared = fast.belong_together(term.shape)
-        groups.setdefault((term.shape, term.columns) if shared else term, []).append(term)
+        groups.setdefault((term.shape, term.columns, near) if shared else term, []).append(term)
     return [tuple(group) for group in groups.values()]

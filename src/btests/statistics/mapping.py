@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
+import numpy as np
+
 from btests.blocks import Blocks
 from btests.fast.pool import map_ranges
 from btests.statistics.family import Family
 from btests.statistics.mmd import MMD
+from btests.statistics.plain import typical_size
 from btests.statistics.sample import Sample
 from btests.summary import Summary
 
@@ -30,4 +36,11 @@ def summarize_family(
         # A range of few blocks fills the last of its vectors of blocks badly.
         ranges_per_thread=min(4, max(1, blocks.n_blocks // 128)),
     )
-    return parts[0] if len(parts) == 1 else tuple(Summary.join(same) for same in zip(*parts, strict=True))
+    joined = parts[0] if len(parts) == 1 else tuple(Summary.join(same) for same in zip(*parts, strict=True))
+    # Sums over the pairs of a block, in float64, are off by this much of a kernel value (measured; B up to 20,000).
+    largest = max(blocks.n_x, blocks.n_y) / blocks.n_blocks
+    share = float(np.finfo(np.float64).eps) * (4.0 + largest / 64.0) / math.sqrt(blocks.n_blocks)
+    return tuple(
+        replace(summary, rounding=share * typical_size(kernel, x, y))
+        for kernel, summary in zip(family.kernels, joined, strict=True)
+    )

@@ -9,14 +9,18 @@ import numpy as np
 import numpy.typing as npt
 
 from btests.blocks import Array, Blocks
-from btests.kernels import Combination, OnColumns, Pairwise
-from btests.kernels.protocol import Kernel
+from btests.kernels import Combination, Linear, OnColumns, Pairwise
+from btests.kernels.protocol import HasTerms, Kernel
+from btests.memory import require_bytes
 from btests.statistics.checks import kernel_matrix
 from btests.statistics.gram import block_cores, block_values, without_diagonal
 from btests.statistics.sample import Sample
 
 # A few Gram matrices of about this many numbers together are held at once.
 _BUDGET = 2**21
+
+# Rows of each sample that the size of a kernel is taken from; fewer of objects, whose kernels may be slow.
+_SOME, _FEW = 16, 4
 
 
 def summarize_plain(
@@ -41,15 +45,30 @@ def _gram_stacks(
     kernel: Kernel, x: Sample, y: Sample, blocks: Blocks, numbers: tuple[int, int]
 ) -> Iterator[tuple[int, Array, Array, Array]]:
     """Yield the number of a block and the Gram matrices of it and some that follow."""
+    origin = x.origin if x.is_numeric and sees_no_shift(kernel) else None
     for run in blocks.runs(*numbers):
+        # Three matrices, and as much again to compute them.
+        require_bytes("a block of the plain numpy path", 2 * 8 * (run.b_x + run.b_y) ** 2, run.b_x, run.b_y)
         step = max(1, _BUDGET // (run.b_x + run.b_y) ** 2) if x.is_numeric else 1
         for i in range(0, run.n_blocks, step):
             m = min(step, run.n_blocks - i)
             p = x.deal(run.start_x + i * run.b_x, m, run.b_x)
             q = y.deal(run.start_y + i * run.b_y, m, run.b_y)
+            if origin is not None:
+                p, q = p - origin, q - origin
             xy = evaluate(kernel, p, q)
             xx, yy = (without_diagonal(evaluate(kernel, s, s)) for s in (p, q))
             yield run.first_block + i, xx, yy, without_diagonal(xy) if blocks.paired else xy
+
+
+def typical_size(kernel: Kernel, x: Sample, y: Sample) -> float:
+    """Return the root of the mean square of the kernel between some rows of both samples."""
+    n = min(_SOME if x.is_numeric else _FEW, len(x), len(y))
+    rows = np.concatenate([x.head(n), y.head(n)])[None]
+    with np.errstate(all="ignore"):
+        values = without_diagonal(evaluate(kernel, rows, rows))
+        size = float(np.sqrt(np.mean(values**2)))
+    return size if np.isfinite(size) else 0.0
 
 
 def evaluate(kernel: Kernel, p: npt.NDArray[Any], q: npt.NDArray[Any]) -> Array:
@@ -65,6 +84,13 @@ def evaluate(kernel: Kernel, p: npt.NDArray[Any], q: npt.NDArray[Any]) -> Array:
         c: Any = a if q is p else (q[i] if q.dtype != object else q[i].tolist())
         stack[i] = kernel_matrix(kernel, a, c)
     return stack
+
+
+def sees_no_shift(kernel: Kernel) -> bool:
+    """Whether MMD^2 stays as it is when all rows move together, so that large coordinates may be made small first."""
+    if isinstance(kernel, Combination):
+        return all(sees_no_shift(member) for member in kernel.kernels)
+    return isinstance(kernel, Linear) or (isinstance(kernel, HasTerms) and kernel.terms() is not None)
 
 
 def _takes_stacks(kernel: Kernel) -> bool:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from btests.blocks import Array, Blocks
 from btests.kernels.protocol import Kernel
 from btests.statistics.gram import difference, grouped_paired_cores, grouped_unpaired_cores, members
-from btests.statistics.plain import evaluate
+from btests.statistics.plain import evaluate, sees_no_shift
 from btests.statistics.sample import Sample
 from btests.summary import Summary
 
@@ -22,6 +22,9 @@ TILE = 256
 
 # Kernel values that differ by less than this, relative to their size, are one value.
 _ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
+
+# Sums over a matrix in two orders differ by this much of the sum of its absolute values, at most.
+_SUMMED = 16.0 * float(np.finfo(np.float64).eps)
 
 # Sums of values beyond this overflow.
 _HUGE = 1e290
@@ -85,8 +88,11 @@ class Margins:
 
     def tolerance(self) -> float:
         """Return by how much two ways to add up the same MMD^2 may differ."""
-        n = self.n_x + self.n_y
-        return 1e-13 * self.norm / math.sqrt(n * (n - 1.0))
+        m, n_y = self.n_x, self.n_y
+        n = m + n_y
+        # What belongs to a short sample is a difference of sums over all rows, and then divided by its few pairs.
+        spread = n * (n - 1.0) * (1.0 / (m * (m - 1.0)) + 1.0 / (n_y * (n_y - 1.0)) + 2.0 / (m * n_y))
+        return (1e-13 + _SUMMED * spread) * self.norm / math.sqrt(n * (n - 1.0))
 
 
 def unbiased(within: Any, linear: Any, margins: Margins) -> Any:
@@ -121,6 +127,8 @@ class Gram:
         The kernel is symmetric: each pair of rows is evaluated once, and within the tiles on the diagonal twice.
         """
         rows = np.concatenate([s.deal(0, 1, len(s))[0] for s in (self.x, self.y)])
+        if self.x.is_numeric and sees_no_shift(self.kernel):
+            rows = rows - self.x.origin
         n_x, n = len(self.x), len(rows)
         strips = [slice(i, min(i + TILE, end)) for start, end in ((0, n_x), (n_x, n)) for i in range(start, end, TILE)]
         constant = float(_evaluate(self.kernel, rows[:1], rows[n_x : n_x + 1])[0, 0])
