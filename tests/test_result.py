@@ -127,3 +127,13 @@ def test_sign_flips_never_warn() -> None:
     rng = np.random.default_rng(0)
     for n in (2, 3, 5, 12):
         btest(rng.normal(size=(n, 2)), rng.normal(size=(n, 2)), block_size=n, seed=1)
+
+
+def test_a_kernel_that_sees_nothing_is_named() -> None:
+    rng = np.random.default_rng(0)
+    x, y = 1e-9 * rng.normal(size=(60, 2)), 1e-9 * rng.normal(5.0, 1.0, size=(60, 2))
+    result = btest(x, y, kernel=Gaussian(1.0), block_size=60, seed=1)
+    assert result.pvalue == 1.0
+    assert "too wide" in result.note
+    assert "too wide" in str(result)
+    assert btest(x, y, seed=1).note == ""

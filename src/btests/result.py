@@ -23,6 +23,9 @@ from btests.summary import Summary
 from btests.validation import check_alpha
 
 
+_BLIND = "the kernel tells no rows apart: they are all alike, or it is much too wide or too narrow for them"
+
+
 class Interval(NamedTuple):
     """A confidence interval."""
 
@@ -59,7 +62,7 @@ class TestResult:
     candidates
         The kernels to choose from, with their scores and weights; none where there was only one.
     note
-        One sentence where the choice of the kernel is not what was hoped for, else empty.
+        One sentence where the kernel, or the choice of it, is not what was hoped for, else empty.
     n_spent
         Rows of x and of y that the choice used up. They were not tested.
     """
@@ -116,9 +119,28 @@ class TestResult:
         pvalue = law.pvalue(statistic)
         b = summary.blocks
         seconds = 0.0 if began is None else time.perf_counter() - began
-        chosen = () if selection is None else (selection.candidates, selection.note, selection.n_spent)
+        candidates, note, n_spent = (
+            ((), "", (0, 0)) if selection is None else (selection.candidates, selection.note, selection.n_spent)
+        )
+        if not note and not summary.values.any() and not summary.cores.any():
+            note = _BLIND
         sizes = (b.n_blocks, b.block_size, b.n_x, b.n_y)
-        return cls(statistic, pvalue, *sizes, null, kernel, seed, engine, seconds, summary, law, selector, *chosen)
+        return cls(
+            statistic,
+            pvalue,
+            *sizes,
+            null,
+            kernel,
+            seed,
+            engine,
+            seconds,
+            summary,
+            law,
+            selector,
+            candidates,
+            note,
+            n_spent,
+        )
 
     def __iter__(self) -> Iterator[float]:
         """Yield statistic and p-value, as scipy's results do."""

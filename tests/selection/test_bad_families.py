@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_numpy
 
 from btests import (
+    Aggregate,
+    Combination,
     CrossBlocks,
     CrossValidation,
     Gaussian,
@@ -20,6 +22,7 @@ from btests import (
     Linear,
     MaxMMD,
     MaxRatio,
+    Median,
     MedianFamily,
     Normal,
     Null,
@@ -287,7 +290,7 @@ def test_a_pvalue_or_a_sentence(x: Array, y: Array, make: Make, family: Any, dty
         (lambda: MedianFamily(5), TypeError, "factors must be a list"),  # type: ignore[arg-type]
         (lambda: Median(Gaussian(1.0)), TypeError, "make must turn a bandwidth into a kernel"),  # type: ignore[arg-type]
         (lambda: PerCoordinate(lambda _: None), TypeError, "make must turn a bandwidth"),  # type: ignore[arg-type, return-value]
-        (lambda: Gaussian(1.0) + Gaussian, TypeError, "kernel objects"),  # type: ignore[operator]
+        (lambda: Gaussian(1.0) + Gaussian, TypeError, "kernel objects"),  # type: ignore[arg-type]
         (lambda: Combination(1, Gaussian(1.0)), TypeError, "a tuple of weights"),  # type: ignore[arg-type]
         (lambda: Aggregate(correction="rank", weights=3), TypeError, "weights must be a list"),  # type: ignore[arg-type]
     ],
