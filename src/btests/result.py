@@ -22,7 +22,6 @@ from btests.selection.protocol import Candidate, Selection, Selector
 from btests.summary import Summary
 from btests.validation import check_alpha
 
-
 _BLIND = "the kernel tells no rows apart: they are all alike, or it is much too wide or too narrow for them"
 
 

@@ -38,7 +38,7 @@ def test_samples_of_different_lengths() -> None:
 
 
 def test_fixed_kernels_and_the_median_use_no_rows() -> None:
-    fixed, median = btest(X, Y, kernel=Gaussian(1.0), seed=1), btest(X, Y, seed=1)
+    fixed, median = btest(X, Y, kernel=Gaussian(1.0), seed=1), btest(X, Y, kernel="gaussian", seed=1)
     assert (fixed.selector, fixed.candidates, fixed.n_spent, fixed.note) == (None, (), (0, 0), "")
     assert (median.selector, median.candidates, median.n_spent) == (Median(Gaussian), (), (0, 0))
     assert fixed.to_dict()["selector"] is None

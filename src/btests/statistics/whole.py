@@ -106,7 +106,8 @@ class Gram:
     """The kernel between all rows of both samples, those of x first, less a constant.
 
     No MMD sees a constant that is added to a kernel. The one taken away here is the kernel between the first two rows:
-    what is left of a very wide kernel keeps its digits, and of data that are all equal nothing is left, exactly.
+    what is left of a very wide kernel keeps its digits, and of data that are all equal nothing is left, exactly. For
+    kernels whose MMD does not see where the data are, the rows are moved to the origin first.
 
     Nothing of the size N x N is kept. Each pass over the tiles evaluates the kernel anew, and leaves its ``margins``.
     """
