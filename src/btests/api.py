@@ -99,7 +99,8 @@ def btest(
     dtype
         Arithmetic of the compiled loops for one kernel, ``"float64"`` or ``"float32"``. A family is always in float64.
     n_threads
-        Threads; ``None`` is all cores of this process, or what the variable BTESTS_THREADS says.
+        Threads of the loops over blocks; ``None`` is all cores of this process, or what the variable BTESTS_THREADS
+        says. (The matrix products of the quadratic-time nulls are numpy's, with threads of its own.)
 
     Returns
     -------
