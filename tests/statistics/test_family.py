@@ -12,6 +12,7 @@ from btests.blocks import Blocks
 from btests.fast.families import chain
 from btests.kernels import Kernel, Radial
 from btests.statistics import MMD, Family, Sample, summarize, summarize_family
+from btests.statistics.family import _groups
 from tests.statistics.shapes import SHAPES, Shape
 from tests.statistics.test_twins import samples
 
@@ -126,6 +127,13 @@ def test_a_family_has_smaller_cores_than_one_kernel() -> None:
     one, many = Blocks.of_size(20000, 20000, 141), Blocks.of_size(20000, 20000, 141, 26)
     assert many.n_folds == one.n_folds // 8
     assert Blocks.of_size(20000, 20000, 2, 26).n_folds == 1024
+
+
+def test_the_papers_family_is_one_group() -> None:
+    terms = tuple(term for kernel in PAPER for term in kernel.terms())
+    assert [len(group) for group in _groups(terms)] == [26]
+    far = tuple(term for kernel in (Gaussian(1e-200), *PAPER, Gaussian(1e200)) for term in kernel.terms())
+    assert sorted(len(group) for group in _groups(far)) == [1, 1, 26]
 
 
 def test_members_of_any_two_widths_do_not_harm_each_other() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
@@ -83,6 +82,10 @@ class Family:
         return None if terms is None else terms()
 
 
+# Scales that are further apart are no family: the square of their ratio must be a float.
+_FAR = 2.0**300
+
+
 def _unit(term: Radial) -> Radial:
     return term if term.weight == 1.0 else replace(term, weight=1.0)
 
@@ -91,9 +94,11 @@ def _unit(term: Radial) -> Radial:
 def _groups(terms: tuple[Radial, ...]) -> list[tuple[Radial, ...]]:
     """Return the terms, each once, those together that the compiled loops compute together."""
     groups: dict[object, list[Radial]] = {}
-    for term in dict.fromkeys(terms):
-        # Scales within 2^300 of one another: the square of their ratio must be a float.
-        near = math.frexp(term.scale)[1] // 300
+    for term in dict.fromkeys(sorted(terms, key=lambda term: term.scale)):
         shared = fast.belong_together(term.shape)
-        groups.setdefault((term.shape, term.columns, near) if shared else term, []).append(term)
+        group = groups.setdefault((term.shape, term.columns) if shared else term, [])
+        if group and term.scale / group[0].scale > _FAR:  # begin anew
+            groups[len(groups), group[0]] = list(group)
+            group.clear()
+        group.append(term)
     return [tuple(group) for group in groups.values()]

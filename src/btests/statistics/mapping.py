@@ -11,7 +11,7 @@ from btests.blocks import Blocks
 from btests.fast.pool import map_ranges
 from btests.statistics.family import Family
 from btests.statistics.mmd import MMD
-from btests.statistics.plain import typical_size
+from btests.statistics.plain import typical_sizes
 from btests.statistics.sample import Sample
 from btests.summary import Summary
 
@@ -41,6 +41,6 @@ def summarize_family(
     largest = max(blocks.n_x, blocks.n_y) / blocks.n_blocks
     share = float(np.finfo(np.float64).eps) * (4.0 + largest / 64.0) / math.sqrt(blocks.n_blocks)
     return tuple(
-        replace(summary, rounding=share * typical_size(kernel, x, y))
-        for kernel, summary in zip(family.kernels, joined, strict=True)
+        replace(summary, rounding=share * size)
+        for size, summary in zip(typical_sizes(family.kernels, x, y), joined, strict=True)
     )

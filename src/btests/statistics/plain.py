@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from btests.blocks import Array, Blocks
-from btests.kernels import Combination, Linear, OnColumns, Pairwise
+from btests.kernels import Combination, Gaussian, Linear, OnColumns, Pairwise
+from btests.kernels.distances import squared_distances
 from btests.kernels.protocol import HasTerms, Kernel
 from btests.memory import require_bytes
 from btests.statistics.checks import kernel_matrix
@@ -61,14 +63,20 @@ def _gram_stacks(
             yield run.first_block + i, xx, yy, without_diagonal(xy) if blocks.paired else xy
 
 
-def typical_size(kernel: Kernel, x: Sample, y: Sample) -> float:
-    """Return the root of the mean square of the kernel between some rows of both samples."""
+def typical_sizes(kernels: tuple[Kernel, ...], x: Sample, y: Sample) -> list[float]:
+    """Return for each kernel the root of its mean square between some rows of both samples."""
     n = min(_SOME if x.is_numeric else _FEW, len(x), len(y))
     rows = np.concatenate([x.head(n), y.head(n)])[None]
+    squares = squared_distances(rows[0], rows[0]) if any(isinstance(k, Gaussian) for k in kernels) else rows
+    sizes = []
     with np.errstate(all="ignore"):
-        values = without_diagonal(evaluate(kernel, rows, rows))
-        size = float(np.sqrt(np.mean(values**2)))
-    return size if np.isfinite(size) else 0.0
+        for kernel in kernels:
+            if isinstance(kernel, Gaussian):  # families of these are large: one distance for all
+                values = np.exp(-squares / kernel.bandwidth / kernel.bandwidth / 2.0)
+            else:
+                values = evaluate(kernel, rows, rows)[0]
+            sizes.append(math.sqrt(float(np.mean(without_diagonal(values) ** 2))))
+    return [size if math.isfinite(size) else 0.0 for size in sizes]
 
 
 def evaluate(kernel: Kernel, p: npt.NDArray[Any], q: npt.NDArray[Any]) -> Array:
