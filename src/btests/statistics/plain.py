@@ -67,9 +67,9 @@ def typical_sizes(kernels: tuple[Kernel, ...], x: Sample, y: Sample) -> list[flo
     """Return for each kernel the root of its mean square between some rows of both samples."""
     n = min(_SOME if x.is_numeric else _FEW, len(x), len(y))
     rows = np.concatenate([x.head(n), y.head(n)])[None]
-    squares = squared_distances(rows[0], rows[0]) if any(isinstance(k, Gaussian) for k in kernels) else rows
     sizes = []
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):  # far apart, tiny or huge: then the size is 0, and means that nobody knows
+        squares = squared_distances(rows[0], rows[0]) if any(isinstance(k, Gaussian) for k in kernels) else rows
         for kernel in kernels:
             if isinstance(kernel, Gaussian):  # families of these are large: one distance for all
                 values = np.exp(-squares / kernel.bandwidth / kernel.bandwidth / 2.0)
