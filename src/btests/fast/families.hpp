@@ -9,22 +9,9 @@ namespace BTESTS_ISA {
 
 // 2^-q - 1 for q >= 0, to the relative accuracy of a double however small q is; -1 where 2^-q would vanish.
 inline Doubles exp2_minus_one(Doubles q) {
-    constexpr double magic = 6755399441055744.0;  // 1.5 * 2^52
-    const Doubles shifted = magic - q;
-    const Doubles f = (magic - shifted) - q;
-    Doubles p = spread(7.0727162910532618986e-9);
-    p = p * f + 1.0208916045151506559e-7;
-    p = p * f + 1.3215442011076686879e-6;
-    p = p * f + 1.5252656261135283689e-5;
-    p = p * f + 1.5403530442563394906e-4;
-    p = p * f + 1.3333558231597891992e-3;
-    p = p * f + 9.6181291076064647248e-3;
-    p = p * f + 5.5504108664440379127e-2;
-    p = p * f + 2.4022650695910098778e-1;
-    p = p * f + 6.9314718055995007954e-1;
-    p = p * f;  // 2^f - 1
-    const Doubles power = (Doubles)((Ints<double>)spread(1.0) + ((Ints<double>)shifted << 52));
-    const Doubles u = p * power + (power - 1.0);
+    const Halves h = exp2_halves(q);
+    const Doubles power = (Doubles)((Ints<double>)spread(1.0) + ((Ints<double>)h.shifted << 52));
+    const Doubles u = h.slope * h.f * power + (power - 1.0);
     return q < 1021.0 ? u : spread(-1.0);
 }
 

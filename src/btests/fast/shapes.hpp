@@ -9,7 +9,8 @@ namespace BTESTS_ISA {
 // 2^-q for q >= 0; 0 where it would leave the normal range. The integer part is rounded off by adding a number whose
 // last bit is worth 1, and goes straight into the exponent field; the rest is a minimax polynomial (relative error
 // 4e-16 of degree 10, 9e-8 of degree 5, constant term exactly 1 so that 2^0 is 1).
-inline Vec<double> exp2_negative(Vec<double> q) {
+struct Halves { Vec<double> shifted, f, slope; };  // 2^-q is (1 + slope f) 2^n, n the last bits of `shifted`
+inline Halves exp2_halves(Vec<double> q) {
     constexpr double magic = 6755399441055744.0;  // 1.5 * 2^52
     const Vec<double> shifted = magic - q;
     const Vec<double> f = (magic - shifted) - q;
@@ -23,8 +24,12 @@ inline Vec<double> exp2_negative(Vec<double> q) {
     p = p * f + 5.5504108664440379127e-2;
     p = p * f + 2.4022650695910098778e-1;
     p = p * f + 6.9314718055995007954e-1;
-    p = p * f + 1.0;
-    return (Vec<double>)(((Ints<double>)p + ((Ints<double>)shifted << 52)) & (Ints<double>)(q < 1021.0));
+    return {shifted, f, p};
+}
+inline Vec<double> exp2_negative(Vec<double> q) {
+    const Halves h = exp2_halves(q);
+    const Vec<double> p = h.slope * h.f + 1.0;
+    return (Vec<double>)(((Ints<double>)p + ((Ints<double>)h.shifted << 52)) & (Ints<double>)(q < 1021.0));
 }
 
 inline Vec<float> exp2_negative(Vec<float> q) {
