@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +18,7 @@ import numpy as np
 from btests.api import choose
 from btests.blocks import Blocks
 from btests.experiments.counts import LEVELS, Counts, read_counts, write_counts
+from btests.experiments.pieces import folder_of, run_pieces
 from btests.experiments.problems import PROBLEMS, Problem
 from btests.experiments.tables import write_tables
 from btests.fast.pool import default_threads
@@ -116,21 +116,9 @@ def run_piece(cell: Cell, piece: int, seed: int) -> list[Counts]:
 
 def run(quick: bool, seed: int, out: Path, workers: int) -> list[Counts]:
     """Run all pieces that are not done yet, and return the counts of every cell."""
-    kept = out / f"pieces-{'quick' if quick else 'full'}-{seed}"
-    kept.mkdir(parents=True, exist_ok=True)
-    grid = list(cells(quick))
-    pieces = [(cell, p) for cell in grid for p in range(-(-cell.trials // _PIECE))]
-    files = {(cell, p): kept / f"{cell.name}.{p}.csv" for cell, p in pieces}
-    todo = [key for key in pieces if not files[key].exists()]
-    with (
-        ProcessPoolExecutor(workers) as pool,
-        click.progressbar(length=len(todo), label="pieces", show_eta=True, show_pos=True) as bar,
-    ):
-        running = {pool.submit(run_piece, cell, p, seed): (cell, p) for cell, p in todo}
-        for done in as_completed(running):
-            write_counts(files[running[done]], done.result())
-            bar.update(1)
-    counts = Counts.total(count for key in pieces for count in read_counts(files[key]))
+    kept = folder_of(out, quick, seed)
+    files = run_pieces(list(cells(quick)), _PIECE, run_piece, write_counts, kept=kept, seed=seed, workers=workers)
+    counts = Counts.total(count for file in files for count in read_counts(file))
     place = {problem.name: i for i, problem in enumerate(PROBLEMS)}
     return sorted(counts, key=lambda c: (place[c.problem], c.n, c.block_size))
 

@@ -6,7 +6,6 @@ where it was.
 
 from __future__ import annotations
 
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 import click
@@ -16,25 +15,16 @@ from btests.experiments.choices.picture import draw_curve
 from btests.experiments.choices.tables import write_tables
 from btests.experiments.choices.tally import Tally, add_up, read_tallies, write_tallies
 from btests.experiments.choices.trials import PIECE, run_piece
+from btests.experiments.pieces import folder_of, run_pieces
 from btests.fast.pool import default_threads
 
 
 def run(quick: bool, seed: int, out: Path, workers: int) -> list[Tally]:
     """Run all pieces that are not done yet, and return the tally of every choice in every cell."""
-    kept = out / f"pieces-{'quick' if quick else 'full'}-{seed}"
-    kept.mkdir(parents=True, exist_ok=True)
-    pieces = [(cell, p) for cell in grid.cells(quick) for p in range(-(-cell.trials // PIECE))]
-    files = {(cell, p): kept / f"{cell.name}.{p}.csv" for cell, p in pieces}
-    todo = [key for key in pieces if not files[key].exists()]
-    with (
-        ProcessPoolExecutor(workers) as pool,
-        click.progressbar(length=len(todo), label="pieces", show_eta=True, show_pos=True) as bar,
-    ):
-        running = {pool.submit(run_piece, cell, p, seed): (cell, p) for cell, p in todo}
-        for done in as_completed(running):
-            write_tallies(files[running[done]], done.result())
-            bar.update(1)
-    return add_up(tally for key in pieces for tally in read_tallies(files[key]))
+    cells = list(grid.cells(quick))
+    kept = folder_of(out, quick, seed)
+    files = run_pieces(cells, PIECE, run_piece, write_tallies, kept=kept, seed=seed, workers=workers)
+    return add_up(tally for file in files for tally in read_tallies(file))
 
 
 @click.command()
