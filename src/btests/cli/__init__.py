@@ -14,12 +14,14 @@ import click
 
 from btests import __version__
 from btests.cli.demo import demo
+from btests.cli.reproduce import reproduce
 
 _EXAMPLES = """\b
 Examples:
   btests demo
   btests demo --rows 5000 --seed 7 --out blobs.svg
   btests demo --json --force
+  btests reproduce figure2 --quick
   btests help demo
   btests --version
 """
@@ -57,6 +59,7 @@ def show_help(context: click.Context, command: str | None) -> None:
 
 
 commands.add_command(demo)
+commands.add_command(reproduce)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -1,0 +1,98 @@
+"""``btests reproduce``: the tables and figures of the paper, beside its published numbers."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from btests.experiments.reproduce.protocol import Experiment
+
+#: What can be asked for; the second group listens to music.
+_PLAIN = ("table1", "figure2", "figure3", "figure4", "claims")
+_MUSIC = ("table2", "figure1", "figure5")
+
+_EXAMPLES = """\b
+Examples:
+  btests reproduce figure2 --quick
+  btests reproduce figure2 --quick --seed 7 --out blobs-7
+  btests reproduce figure2 --seed 7 --out blobs-7 --force --workers 1
+"""
+
+
+@click.command(epilog=_EXAMPLES)
+@click.argument("what", type=click.Choice(["all", *sorted(_PLAIN + _MUSIC)]))
+@click.option("--quick", is_flag=True, help="Few repetitions: the same files within a minute, with wide intervals.")
+@click.option("--seed", type=click.IntRange(0), default=2013, show_default=True, help="The same seed, the same files.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("reproduction"),
+    show_default=True,
+    help="Folder for the results; a run that was interrupted goes on there.",
+)
+@click.option("--force", is_flag=True, help="Remove the results of another seed, version or songs from the folder.")
+@click.option("--workers", type=click.IntRange(1), default=None, help="Processes; all cores by default.")
+@click.option("--song-p", type=click.Path(path_type=Path), default=None, help="Audio file for the music experiments.")
+@click.option("--song-q", type=click.Path(path_type=Path), default=None, help="Audio file to compare it with.")
+def reproduce(
+    *,
+    what: str,
+    quick: bool,
+    seed: int,
+    out: Path,
+    force: bool,
+    workers: int | None,
+    song_p: Path | None,
+    song_q: Path | None,
+) -> None:
+    """Run the experiments of the paper again, with its own repetition counts.
+
+    For each table or figure there is a CSV file of raw counts, a Markdown table with the published numbers beside those
+    found here, and a figure as PNG and SVG. CLAIMS are those of sections 2.2 and 2.3. Two cores take about 20 minutes
+    for all.
+    """
+    wanted = _PLAIN + _MUSIC if what == "all" else (what,)
+    if (song_p is None) != (song_q is None):
+        raise click.UsageError("--song-p and --song-q go together: name two audio files, or none.")
+    from btests.experiments.reproduce.catalogue import plain
+    from btests.experiments.reproduce.manifest import Manifest, claim
+    from btests.fast.pool import default_threads
+
+    try:
+        experiments: list[Experiment] = plain(wanted, seed, quick)
+        songs: tuple[dict[str, str], ...] = ()
+        if set(wanted) & set(_MUSIC):
+            from btests.experiments.reproduce.music import prepare
+
+            music, songs = prepare(song_p, song_q, seed, quick)
+            experiments += [experiment for experiment in music if experiment.name in wanted]
+        claim(out, Manifest(seed, quick, songs), force=force)
+    except ValueError as error:
+        raise click.UsageError(f"{error}.") from None
+    _run(experiments, out, f"{'--quick ' if quick else ''}--seed {seed}", workers or default_threads())
+
+
+def _run(experiments: list[Experiment], out: Path, options: str, workers: int) -> None:
+    from btests.experiments.reproduce.runner import run
+
+    label = ", ".join(experiment.name for experiment in experiments)
+    bar: Any
+    with click.progressbar(length=1000, label="reproduce", show_eta=True, file=sys.stderr) as bar:
+
+        def advance(done: float, total: float) -> None:
+            place = round(1000.0 * done / total) if total > 0.0 else 1000
+            if place > bar.pos:
+                bar.update(place - bar.pos)
+
+        try:
+            files = run(experiments, out, options, workers, advance)
+        except KeyboardInterrupt:
+            click.echo("", err=True)
+            raise click.ClickException(
+                f"stopped; what is done is kept in {str(out)!r}, and the same command goes on from there."
+            ) from None
+    click.echo(f"{label}: wrote {len(files)} files to {out}")

@@ -1,0 +1,19 @@
+"""The experiments that need no music, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from btests.experiments.reproduce.figure2 import Figure2
+from btests.experiments.reproduce.figure4 import Figure4
+from btests.experiments.reproduce.protocol import Experiment
+
+PLAIN: dict[str, Callable[[int, bool], Experiment]] = {
+    "figure2": Figure2,
+    "figure4": Figure4,
+}
+
+
+def plain(names: Sequence[str], seed: int, quick: bool) -> list[Experiment]:
+    """Return those of ``names`` that need no music."""
+    return [make(seed, quick) for name, make in PLAIN.items() if name in names]

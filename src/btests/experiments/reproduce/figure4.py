@@ -1,0 +1,107 @@
+"""Figure 4: Type I error over the block size, three choices of the kernel."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from btests.experiments.reproduce.intervals import rate, shown_interval
+from btests.experiments.reproduce.protocol import Done, Piece, Report, Row, Table, add_up, rows_of
+from btests.experiments.reproduce.trials import LABELS, LEVEL, TESTS, draw, rejects, selected
+from btests.statistics import Sample
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_N = 2000
+_SIZES = {"sigma": (2, 4, 8, 16, 32, 45, 64, 96, 128), "multiple": (2, 8, 32, 64, 128)}
+_SIZES["median"] = _SIZES["sigma"]
+
+_TRIALS, _PIECE = 30_000, 500
+_QUICK_TRIALS, _QUICK_PIECE = 100, 50
+
+_CAPTION = f"""
+Figure 4 of the paper: how often a test at level .05 rejects where both samples are of P, n = {_N} rows each, 30,000
+repetitions.
+{TESTS}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure4:
+    """Rejections under H0 over B."""
+
+    seed: int
+    quick: bool
+    name: str = "figure4"
+
+    @property
+    def cost(self) -> float:
+        """Seconds of one core."""
+        return sum(piece.cost for piece in self.plan({}))
+
+    def plan(self, done: Done) -> Sequence[Piece]:
+        """Return pieces of some hundred trials of each strategy."""
+        trials, size = (_QUICK_TRIALS, _QUICK_PIECE) if self.quick else (_TRIALS, _PIECE)
+        seconds = {"sigma": 0.003, "median": 0.003, "multiple": 0.024}
+        return [
+            Piece(f"{strategy}.{first}", count, (self.seed, strategy, first, first + size), seconds[strategy] * size)
+            for strategy in LABELS
+            for first in range(0, trials, size)
+        ]
+
+    def report(self, done: Done) -> Sequence[Report]:
+        """Return the three panels."""
+        rows = add_up(rows_of(done), ("strategy", "block_size"))
+        columns = ("kernel", "B", "blocks", "here", "95 % interval")
+        cells = tuple(_cells(row) for row in rows)
+        return [
+            Report(
+                self.name,
+                "Figure 4: Type I error on the blobs",
+                _CAPTION,
+                rows,
+                (Table("", columns, cells),),
+                lambda figure: _draw(figure, rows),
+                (11.0, 3.8),
+            )
+        ]
+
+
+def count(seed: int, strategy: str, first: int, last: int) -> list[Row]:
+    """Return the rejections of some trials, for each block size; the same rows serve all of them."""
+    hits = dict.fromkeys(_SIZES[strategy], 0)
+    for trial in range(first, last):
+        x, y = (Sample(rows) for rows in draw(_N, (seed, 4, trial), is_null=True))
+        for block_size in hits:
+            hits[block_size] += rejects(selected(strategy, x, y, block_size), block_size)
+    return [
+        {"strategy": strategy, "block_size": b, "trials": last - first, "rejections": hit} for b, hit in hits.items()
+    ]
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    level = rate(row["rejections"], row["trials"])
+    n = _N // 2 if row["strategy"] == "multiple" else _N
+    b = row["block_size"]
+    return LABELS[row["strategy"]], str(b), str(n // b), f"{level.value:.4f}", shown_interval(level, 4)
+
+
+def _draw(figure: Figure, rows: Sequence[Row]) -> None:
+    colors = ("#0072B2", "#D55E00", "#009E73")
+    panels = figure.subplots(1, 3, sharey=True)
+    for axes, letter, (strategy, label), color in zip(panels, "abc", LABELS.items(), colors, strict=True):
+        own = [row for row in rows if row["strategy"] == strategy]
+        sizes = [row["block_size"] for row in own]
+        levels = [rate(row["rejections"], row["trials"]) for row in own]
+        errors = ([e.value - e.low for e in levels], [e.high - e.value for e in levels])
+        axes.axhline(LEVEL, color="#444444", linewidth=0.9, linestyle=(0, (4, 3)), label="level asked for")
+        root = math.sqrt(_N)
+        axes.axvline(root, color="#999999", linewidth=0.9, linestyle=(0, (1, 2)), label="B = sqrt(n)")
+        axes.errorbar(sizes, [e.value for e in levels], errors, color=color, marker="o", markersize=4, label="measured")
+        axes.set_title(f"({letter}) {label}")
+        axes.set(xlabel="block size B", xticks=(2, 32, 64, 96, 128), ylim=(0.0, None))
+    panels[0].set_ylabel("Type I error")
+    panels[0].legend(loc="lower left", fontsize=9)

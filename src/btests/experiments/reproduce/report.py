@@ -1,0 +1,97 @@
+"""From a report to its files: the same report, the same bytes."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from btests import __version__
+from btests.experiments.reproduce.protocol import Report, Row, Table
+
+# Any: what types these keys have differs between versions of matplotlib.
+_STYLE: Any = {
+    "font.size": 10,
+    "axes.titlesize": 11,
+    "axes.titlelocation": "left",
+    "axes.edgecolor": "#777777",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+    "svg.hashsalt": "btests",  # the same picture, the same file
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Writes the reports of an experiment into a folder; ``command`` is how they are made again."""
+
+    out: Path
+    command: str
+
+    def write(self, report: Report) -> list[Path]:
+        """Write the files of a report, each whole or not at all, and return them."""
+        texts = {f"{report.name}.md": self._markdown(report)}
+        tables = {report.name: report.counts, **(report.more or {})}
+        texts |= {f"{name}.csv": to_csv(rows) for name, rows in tables.items() if rows}
+        files = {name: text.encode() for name, text in texts.items()} | _pictures(report)
+        return [replace(self.out / name, content) for name, content in files.items()]
+
+    def _markdown(self, report: Report) -> str:
+        lines = [f"# {report.title}", "", report.caption.strip(), ""]
+        if report.draw is not None:
+            lines += [f"![{report.title}]({report.name}.svg)", ""]
+        for table in report.tables:
+            lines += [*to_markdown(table), ""]
+        lines.append(f"Made by `{self.command}`, btests {__version__}.")
+        return "\n".join(lines) + "\n"
+
+
+def replace(path: Path, content: bytes) -> Path:
+    """Write a file that appears whole or not at all."""
+    partial = path.with_name(path.name + ".partial")
+    partial.write_bytes(content)
+    return partial.replace(path)
+
+
+def to_csv(rows: Sequence[Row]) -> str:
+    """Return rows as CSV, columns as in the first of them."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def to_markdown(table: Table) -> list[str]:
+    """Return the lines of a table."""
+    heading = [f"## {table.heading}", ""] if table.heading else []
+    rule = "| " + " | ".join("---" for _ in table.columns) + " |"
+    return [*heading, _line(table.columns), rule, *(_line(row) for row in table.rows)]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _pictures(report: Report) -> dict[str, bytes]:
+    """Return the files of the figure; none where there is no matplotlib."""
+    if report.draw is None:
+        return {}
+    try:
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
+    except ImportError:
+        return {}
+    files = {}
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=report.size, layout="constrained")
+        report.draw(figure)
+        for ending, metadata in (("svg", {"Date": None}), ("png", {"Software": None})):
+            image = io.BytesIO()
+            figure.savefig(image, format=ending, dpi=130, metadata=metadata)
+            files[f"{report.name}.{ending}"] = image.getvalue()
+    return files
