@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 from btests.experiments.reproduce.figure2 import Figure2
 from btests.experiments.reproduce.figure4 import Figure4
 from btests.experiments.reproduce.protocol import Experiment
+from btests.experiments.reproduce.table1 import Table1
 
 PLAIN: dict[str, Callable[[int, bool], Experiment]] = {
+    "table1": Table1,
     "figure2": Figure2,
     "figure4": Figure4,
 }

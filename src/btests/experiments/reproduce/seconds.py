@@ -1,0 +1,38 @@
+"""What a test takes, and on which machine: the one thing here that does not repeat."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+from btests import fast
+
+
+def machine() -> str:
+    """Return the processor and what computes on it, in words."""
+    loops = f"compiled ({fast.instruction_set()})" if fast.is_available() else "numpy"
+    return f"{_processor()}, one of {os.cpu_count()} cores, {loops}, Python {platform.python_version()}"
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return " ".join((names[0] if names else platform.processor() or platform.machine()).split())
+
+
+def seconds(call: Callable[[], object], least: float = 0.2, repeats: int = 3) -> float:
+    """Return the median wall time of a call: after a first one, ``repeats`` or more, for ``least`` seconds or more."""
+    call()
+    times = list[float]()
+    while len(times) < repeats or (sum(times) < least and len(times) < 100):
+        began = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - began)
+    return median(times)
