@@ -96,7 +96,7 @@ class Table1:
         return step(counts.get((method.key, False), {}), self._plan(method).effort, _FIRST, _LAST)
 
     def _pieces(self, method: Method, n: int, trials: int, *, is_null: bool = False) -> Iterator[Piece]:
-        size = min(self._plan(method).effort.piece, trials)
+        size = max(1, min(self._plan(method).effort.piece, trials))
         for first in range(0, trials, size):
             name = f"{method.key}.{n}.{'H0' if is_null else 'HA'}.{first // size}"
             arguments = (self.seed, method.key, n, is_null, (first, first + size))
