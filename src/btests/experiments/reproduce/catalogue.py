@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from btests.experiments.reproduce.claims import Claims
 from btests.experiments.reproduce.figure2 import Figure2
+from btests.experiments.reproduce.figure3 import Figure3
 from btests.experiments.reproduce.figure4 import Figure4
 from btests.experiments.reproduce.protocol import Experiment
 from btests.experiments.reproduce.table1 import Table1
@@ -12,7 +14,9 @@ from btests.experiments.reproduce.table1 import Table1
 PLAIN: dict[str, Callable[[int, bool], Experiment]] = {
     "table1": Table1,
     "figure2": Figure2,
+    "figure3": Figure3,
     "figure4": Figure4,
+    "claims": Claims,
 }
 
 

@@ -41,7 +41,10 @@ class Writer:
         return [replace(self.out / name, content) for name, content in files.items()]
 
     def _markdown(self, report: Report) -> str:
-        lines = [f"# {report.title}", "", report.caption.strip(), ""]
+        lines = [f"# {report.title}", ""]
+        if "--quick" in self.command:
+            lines += ["**A quick run: a small part of the repetitions that are named below.**", ""]
+        lines += [report.caption.strip(), ""]
         if report.draw is not None:
             lines += [f"![{report.title}]({report.name}.svg)", ""]
         for table in report.tables:
