@@ -34,8 +34,8 @@ class Case:
         return self.rotated and self.shift == 0.0
 
 
-#: "fine" is the paper's sigma = 1, whose blocks are nearly normal; "wide" is what the median heuristic gives there. With
-#: the wide kernel a shift is seen by blocks of a few rows, as P against Q is not by any.
+#: "fine" is the paper's sigma = 1, whose blocks are nearly normal; "wide" is what the median heuristic gives there.
+#: With the wide kernel a shift is seen by blocks of a few rows, as P against Q is not by any.
 CASES = {
     "fine, H0": Case(2.0),
     "wide, H0": Case(25.0),

@@ -40,7 +40,10 @@ def draw(figure: Figure, curves: Curves) -> None:
     by_n.set(title="(b) variance over the number of rows", xlabel="rows n", ylabel="variance")
     skew.set(title="(c) skewness of the statistic, B = 16", xlabel="number of blocks n / B", ylabel="skewness")
     distance.set(title="(d) largest distance to the normal law", xlabel="sqrt(B / n)", ylabel="distance")
-    for axes in (by_b, by_n, skew, distance):
+    ticks = ((2, 8, 32, 128, 512), (64, 256, 1024, 4096), (4, 8, 16, 32, 64), (0.0625, 0.125, 0.25, 0.5))
+    for axes, own in zip((by_b, by_n, skew, distance), ticks, strict=True):
+        axes.set_xticks(own, [f"{tick:g}" for tick in own])
+        axes.set_xticks((), minor=True)
         axes.legend(fontsize=8)
 
 
