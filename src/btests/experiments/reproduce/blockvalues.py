@@ -40,7 +40,7 @@ CASES = {
     "fine, H0": Case(2.0),
     "wide, H0": Case(25.0),
     "fine, H_A": Case(2.0, rotated=False),
-    "wide, H_A": Case(25.0, shift=10.0),
+    "wide, H_A": Case(25.0, shift=30.0),
 }
 
 

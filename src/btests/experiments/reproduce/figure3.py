@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from btests.experiments.reproduce.intervals import Estimate, rate, shown_interval
 from btests.experiments.reproduce.protocol import Done, Piece, Report, Row, Table, add_up, rows_of
-from btests.experiments.reproduce.trials import LABELS, TESTS, draw, rejects, selected
+from btests.experiments.reproduce.trials import LABELS, TESTS, draw, rejects, selections
 from btests.nulls import SignFlip
 from btests.statistics import Sample
 
@@ -84,9 +84,8 @@ def count(seed: int, strategy: str, first: int, last: int) -> list[Row]:
     errors = dict.fromkeys(sizes, 0)
     for trial in range(first, last):
         x, y = (Sample(rows) for rows in draw(_N, (seed, 3, trial), is_null=False))
-        for b in sizes:
-            null = _FLIPS if b == _N else None
-            errors[b] += not rejects(selected(strategy, x, y, b), b, null, trial)
+        for b, selection in selections(strategy, x, y, sizes):
+            errors[b] += not rejects(selection, b, _FLIPS if b == _N else None, trial)
     return [
         {"strategy": strategy, "block_size": b, "trials": last - first, "errors": error} for b, error in errors.items()
     ]

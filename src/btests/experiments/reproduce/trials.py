@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -43,11 +43,16 @@ def draw(n: int, key: Sequence[int], *, is_null: bool) -> tuple[Array, Array]:
     return blobs(n, rng), blobs(n, rng, rotated=is_null)
 
 
-def selected(strategy: str, x: Sample, y: Sample, block_size: int) -> Selection:
-    """Return the kernel that a strategy chooses, and the rows to test."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BTestWarning)  # under H0 there often is no kernel that finds a difference
-        return choose(STRATEGIES[strategy], x, y, Setting(block_size))
+def selections(strategy: str, x: Sample, y: Sample, sizes: Sequence[int]) -> Iterator[tuple[int, Selection]]:
+    """Yield for each block size the kernel that a strategy chooses, and the rows to test."""
+    learns = isinstance(STRATEGIES[strategy], Weights)  # from blocks of that size; the others do not look at blocks
+    selection = None
+    for block_size in sizes:
+        if selection is None or learns:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", BTestWarning)  # under H0 often no kernel finds a difference
+                selection = choose(STRATEGIES[strategy], x, y, Setting(block_size))
+        yield block_size, selection
 
 
 def rejects(selection: Selection, block_size: int, null: Null | None = None, seed: int = 0) -> bool:
