@@ -14,7 +14,12 @@ from btests.kernels import Gaussian, Kernel
 from btests.nulls import Normal, Null
 from btests.result import TestResult
 from btests.selection import Median, Selection, Selector, Setting, Weights
-from btests.statistics import MMD, Sample, summarize
+from btests.selection.choice import combine
+from btests.selection.evidence import Evidence
+from btests.selection.family import kernels_of
+from btests.selection.split import split
+from btests.selection.weights import best_weights
+from btests.statistics import MMD, Family, Sample
 from btests.warnings import BTestWarning
 
 LEVEL = 0.05
@@ -45,21 +50,38 @@ def draw(n: int, key: Sequence[int], *, is_null: bool) -> tuple[Array, Array]:
 
 def selections(strategy: str, x: Sample, y: Sample, sizes: Sequence[int]) -> Iterator[tuple[int, Selection]]:
     """Yield for each block size the kernel that a strategy chooses, and the rows to test."""
-    learns = isinstance(STRATEGIES[strategy], Weights)  # from blocks of that size; the others do not look at blocks
-    selection = None
-    for block_size in sizes:
-        if selection is None or learns:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", BTestWarning)  # under H0 often no kernel finds a difference
-                selection = choose(STRATEGIES[strategy], x, y, Setting(block_size))
-        yield block_size, selection
+    chooser = STRATEGIES[strategy]
+    if isinstance(chooser, Weights):  # it learns from blocks of that size; the others do not look at blocks
+        yield from ((block_size, learn(chooser, x, y, block_size)) for block_size in sizes)
+    else:
+        selection = choose(chooser, x, y)
+        yield from ((block_size, selection) for block_size in sizes)
+
+
+def learn(chooser: Weights, x: Sample, y: Sample, block_size: int) -> Selection:
+    """Return what ``chooser.select`` returns, without the checks of data and kernels that take as long as all else."""
+    setting = Setting(block_size)
+    parts = split(x, y, chooser.fraction, setting)
+    family = chooser.family  # a tuple has been checked already
+    kernels = family if isinstance(family, tuple) else kernels_of(family, parts.choice_x, parts.choice_y)
+    n = len(parts.choice_x)
+    # Blocks as `selection.evidence.gather` makes them: at least eight.
+    blocks = Blocks.of_size(n, n, min(block_size, max(2, n // 8)), len(kernels))
+    summaries = Family(kernels).summarize(parts.choice_x, parts.choice_y, blocks, 0, blocks.n_folds)
+    b = blocks.block_size
+    evidence = Evidence(np.stack([summary.values for summary in summaries]), b * (b - 1) / 2.0)
+    weights = best_weights(evidence, chooser.regulariser)
+    if weights is None:  # under H0 often no kernel finds a difference: then the one that comes closest
+        best = np.argmax(np.where(evidence.is_alive, evidence.ratios(chooser.regulariser), -np.inf))
+        weights = (np.arange(len(kernels)) == best).astype(np.float64)
+    return combine(kernels, weights, weights, parts)
 
 
 def rejects(selection: Selection, block_size: int, null: Null | None = None, seed: int = 0) -> bool:
     """Whether the test on blocks rejects at ``LEVEL``. Fresh rows are in random order already: no shuffle."""
     x, y = selection.x, selection.y
     blocks = Blocks.of_size(len(x), len(y), block_size)
-    summary = summarize(MMD(selection.kernel), x, y, blocks, 1)
+    summary = MMD(selection.kernel).summarize(x, y, blocks, 0, blocks.n_folds)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BTestWarning)  # few blocks: that is what is measured
         return TestResult.conclude(summary, null or Normal(), selection.kernel, seed).rejects(LEVEL)
