@@ -3,6 +3,7 @@
 #   make test         linters, types, import rules, tests and doctests
 #   make study        the table of levels (long); make study-quick is a short version
 #   make choices      the comparison of kernel choices (half an hour); make choices-quick is a short version
+#   make reproduce    the paper's tables and figures, beside its numbers (20 minutes on two cores); make reproduce-quick: one
 #   make bench        speed, side by side with other packages where they install
 #   make clean        remove all that the above have made
 
@@ -20,7 +21,7 @@ BUILD_TOOLS := 'scikit-build-core>=0.10' 'cmake>=3.15' ninja
 
 PIP_FLAGS := --quiet --disable-pip-version-check
 
-.PHONY: demo test study study-quick choices choices-quick bench clean
+.PHONY: demo test study study-quick choices choices-quick reproduce reproduce-quick bench clean
 
 demo: .venv/installed
 	@mkdir -p out
@@ -45,6 +46,12 @@ choices: .venv/installed
 
 choices-quick: .venv/installed
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv/bin/python -m btests.experiments.choices --quick
+
+reproduce: .venv/installed
+	.venv/bin/btests reproduce all --out out/reproduction
+
+reproduce-quick: .venv/installed
+	.venv/bin/btests reproduce all --quick --out out/reproduction-quick
 
 bench: .venv-bench/installed .venv-bench/peers
 	.venv-bench/bin/python benchmarks/run.py

@@ -91,8 +91,8 @@ def _run(experiments: list[Experiment], out: Path, options: str, workers: int) -
         try:
             files = run(experiments, out, options, workers, advance)
         except KeyboardInterrupt:
-            click.echo("", err=True)
-            raise click.ClickException(
-                f"stopped; what is done is kept in {str(out)!r}, and the same command goes on from there."
-            ) from None
+            bar.render_finish()
+            kept = f"what is done is kept in {str(out)!r}, and the same command goes on from there"
+            click.echo(f"\nbtests: stopped; {kept}.", err=True)
+            raise click.exceptions.Exit(130) from None
     click.echo(f"{label}: wrote {len(files)} files to {out}")

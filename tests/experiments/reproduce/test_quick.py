@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -106,3 +110,23 @@ def test_mistakes_get_one_sentence(
     assert refused.exit_code == 2
     assert message in refused.output
     assert "Traceback" not in refused.output
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
+def test_a_run_that_was_stopped_goes_on(stop: signal.Signals, tmp_path: Path) -> None:
+    out = tmp_path / "results"
+    command = [sys.executable, "-m", "btests", "reproduce", "figure3", "--quick", "--out", str(out), "--workers", "2"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        while run.poll() is None and not list((out / "pieces").rglob("*.json")):
+            time.sleep(0.01)
+        run.send_signal(stop)
+        _, said = run.communicate()
+    if stop == signal.SIGINT:
+        assert run.returncode == 130
+        assert said.endswith(f"what is done is kept in {str(out)!r}, and the same command goes on from there.\n")
+    assert not (out / "figure3.md").exists()
+    first = {piece: piece.stat().st_mtime_ns for piece in (out / "pieces").rglob("*.json")}
+    assert first
+    subprocess.run(command, capture_output=True, check=True)
+    assert (out / "figure3.md").exists()
+    assert all(piece.stat().st_mtime_ns == when for piece, when in first.items())
