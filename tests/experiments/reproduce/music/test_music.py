@@ -1,0 +1,109 @@
+"""The experiments on music from the command line, quick: files, captions, resuming, mistakes."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+from click.testing import CliRunner, Result
+
+from btests.cli import commands
+from btests.experiments.reproduce.music import prepare, songs
+from btests.experiments.reproduce.music.published import B_TESTS, QUADRATIC
+
+FILES = {
+    *(f"table2.{ending}" for ending in ("csv", "md")),
+    *(f"figure{k}.{ending}" for k in (1, 5) for ending in ("csv", "md", "png", "svg")),
+    *("table2-seconds.csv", "manifest.json"),
+}
+
+
+def reproduce(out: Path, *options: str) -> Result:
+    arguments = ["reproduce", "table2", "figure1", "figure5", "--quick", "--out", str(out), *options]
+    return CliRunner().invoke(commands, arguments)
+
+
+@pytest.fixture
+def no_music(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without Debian's songs."""
+    monkeypatch.delenv(songs.FOLDER, raising=False)
+    monkeypatch.setattr(songs, "_folders", lambda: iter(()))
+
+
+@pytest.mark.usefixtures("no_music")
+def test_a_quick_run_on_synthesised_music(tmp_path: Path) -> None:
+    """One test and not ten: the run is the slow part."""
+    done = reproduce(tmp_path, "--workers", "2")
+    assert done.exit_code == 0, done.output
+    files = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    assert set(files) == FILES
+    texts = {name: files[f"{name}.md"].decode() for name in ("table2", "figure1", "figure5")}
+    for text in texts.values():
+        assert "synthesised by this package, not recorded" in text
+        assert "| trend | paper | here | 95 % interval | holds |" in text
+    for line in (*B_TESTS.values(), *QUADRATIC.values()):
+        assert f"| {line.type_2:g} |" in texts["table2"]
+    assert "They do not repeat" in texts["table2"]
+    manifest = json.loads(files["manifest.json"])
+    assert [song["source"] for song in manifest["songs"]] == ["synthesised by btests"] * 2
+    assert [song["role"] for song in manifest["songs"]] == ["P", "Q"]
+    rows = list(csv.DictReader(files["table2.csv"].decode().splitlines()))
+    assert {row["part"] for row in rows} == {"paper", "larger", "quadratic", "pairs-0"}
+    assert all(0 <= int(row["rejections"]) <= int(row["trials"]) for row in rows)
+
+    # A part of every kind of piece is lost, and one worker does it again. Seconds alone would differ.
+    pieces = sorted((tmp_path / "pieces").rglob("*.json"))
+    for piece in pieces[::5]:
+        if piece.name != "seconds.json":
+            piece.unlink()
+    assert reproduce(tmp_path, "--workers", "1").exit_code == 0
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == files
+
+
+def write(path: Path, seconds: float, rate: int, seed: int) -> Path:
+    soundfile.write(path, 0.1 * np.random.default_rng(seed).standard_normal(int(seconds * rate)), rate)
+    return path
+
+
+def test_named_songs_of_two_rates(tmp_path: Path) -> None:
+    p, q = write(tmp_path / "p.flac", 10.0, 44100, 0), write(tmp_path / "q.wav", 8.0, 11025, 1)
+    experiments, manifest = prepare(p, q, 0, True)
+    assert [experiment.name for experiment in experiments] == ["table2", "figure1", "figure5"]
+    assert [song["name"] for song in manifest] == ["p.flac", "q.wav"]
+    assert not any("/" in value for song in manifest for value in song.values())
+    run = CliRunner().invoke(
+        commands,
+        ["reproduce", "figure5", "--quick", "--out", str(tmp_path / "out"), "--song-p", str(p), "--song-q", str(q)],
+    )
+    assert run.exit_code == 0, run.output
+    text = (tmp_path / "out" / "figure5.md").read_text()
+    assert "P: p.flac (10 s, 44100 Hz, resampled to 8000 Hz, 1200 windows)" in text
+    assert "Q: q.wav (8 s, 11025 Hz, resampled to 8000 Hz, 960 windows)" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("nowhere.ogg", "there is no audio file"),
+        ("text.mp3", "cannot be read as audio"),
+        ("silent.wav", "'silent.wav' is silent"),
+        ("short.wav", "'short.wav' is too short: 1.0 s make 120 windows of 8.33 ms, and 800 are needed"),
+        ("folder", "is a folder, not an audio file"),
+        ("good.wav", "must be two songs, and 'good.wav' and 'good.wav' are the same"),
+    ],
+)
+def test_mistakes_get_one_sentence(name: str, message: str, tmp_path: Path) -> None:
+    good = write(tmp_path / "good.wav", 10.0, 8000, 0)
+    write(tmp_path / "short.wav", 1.0, 8000, 0)
+    soundfile.write(tmp_path / "silent.wav", np.zeros(80_000), 8000)
+    (tmp_path / "text.mp3").write_text("not music")
+    (tmp_path / "folder").mkdir()
+    refused = reproduce(tmp_path / "out", "--song-p", str(tmp_path / name), "--song-q", str(good))
+    assert refused.exit_code == 2
+    assert message in refused.output
+    assert "Traceback" not in refused.output
+    assert not (tmp_path / "out").exists()
