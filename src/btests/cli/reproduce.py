@@ -58,6 +58,8 @@ def reproduce(
     wanted = _PLAIN + _MUSIC if "all" in what else what
     if (song_p is None) != (song_q is None):
         raise click.UsageError("--song-p and --song-q go together: name two audio files, or none.")
+    if song_p is not None and not set(wanted) & set(_MUSIC):
+        raise click.UsageError(f"--song-p and --song-q are for {', '.join(_MUSIC)} and all.")
     from btests.experiments.reproduce.catalogue import plain
     from btests.experiments.reproduce.manifest import Manifest, claim
     from btests.fast.pool import default_threads
@@ -73,6 +75,8 @@ def reproduce(
         claim(out, Manifest(seed, quick, songs), force=force)
     except ValueError as error:
         raise click.UsageError(f"{error}.") from None
+    for song in songs:
+        click.echo(f"song {song['role']}: {song['name']}, {song['source']}", err=True)
     _run(experiments, out, f"{'--quick ' if quick else ''}--seed {seed}", workers or default_threads())
 
 

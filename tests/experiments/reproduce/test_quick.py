@@ -93,6 +93,10 @@ def test_another_seed_gives_other_numbers_and_force_starts_anew(tmp_path: Path) 
         (["figure9"], "'figure9' is not one of"),
         ([], "Missing argument"),
         (["figure2", "--song-p", "a.ogg"], "--song-p and --song-q go together"),
+        (
+            ["figure2", "--song-p", "a.ogg", "--song-q", "b.ogg"],
+            "--song-p and --song-q are for table2, figure1, figure5",
+        ),
         (["figure2", "--workers", "0"], "0 is not in the range"),
         (["figure2", "--seed", "-1"], "-1 is not in the range"),
         (["figure2", "--out", "file.txt"], "'file.txt' is a file"),
