@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scipy import stats
 
-from btests.experiments.reproduce.intervals import Estimate, rate, shown_interval, verdict
+from btests.experiments.reproduce.intervals import Estimate, difference, holds, rate, shown_interval, verdict
 
 
 @pytest.mark.parametrize(("hits", "trials"), [(0, 10), (10, 10), (3, 70), (1500, 30_000)])
@@ -32,3 +32,8 @@ def test_verdicts_in_words() -> None:
     assert verdict(here, 0.05, 1000) == "yes"
     assert verdict(here, 0.5, 1000) == "no"
     assert shown_interval(here) == "0.037 to 0.065"
+
+
+def test_trends_hold_or_not_or_nobody_knows() -> None:
+    assert [holds(margin) for margin in ((0.0, 1.0), (-1.0, -0.1), (-1.0, 1.0))] == ["yes", "no", "undecided"]
+    assert difference(Estimate(0.5, 0.4, 0.6, 10), Estimate(0.1, 0.0, 0.3, 10)) == pytest.approx((0.1, 0.6))

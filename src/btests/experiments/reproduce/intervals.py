@@ -52,3 +52,18 @@ def verdict(estimate: Estimate, published: float | None, trials: int, rounding: 
     if published is None:
         return ""
     return "yes" if estimate.agrees_with(published, trials, rounding) else "no"
+
+
+#: What the last column of a table of trends says, in words for the captions.
+HOLDS = "*holds*: the 95 % intervals leave no other answer; *undecided*: they do."
+
+
+def holds(margin: tuple[float, float]) -> str:
+    """Return whether a quantity with that interval is positive: ``yes``, ``no`` or ``undecided``."""
+    low, high = margin
+    return "yes" if low >= 0.0 else "no" if high < 0.0 else "undecided"
+
+
+def difference(a: Estimate, b: Estimate) -> tuple[float, float]:
+    """Return an interval of a - b that is wide enough however the two depend on one another."""
+    return a.low - b.high, a.high - b.low
