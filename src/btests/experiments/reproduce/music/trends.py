@@ -39,10 +39,11 @@ def falls(said: str, paper: tuple[float, float] | None, first: Estimate, second:
     return Trend(said, published, here, f"falls by {low:.3f} to {high:.3f}", decide(low, high, 0.0, above=True))
 
 
-def is_below(said: str, paper: float | None, error: Estimate, bound: float) -> Trend:
+def is_below(said: str, paper: float | str, error: Estimate, bound: float) -> Trend:
     """Return the trend that an error is below a bound."""
     holds = decide(error.low, error.high, bound, above=False)
-    return Trend(said, "" if paper is None else f"{paper:g}", f"{error.value:.3f}", shown_interval(error), holds)
+    published = paper if isinstance(paper, str) else f"{paper:g}"
+    return Trend(said, published, f"{error.value:.3f}", shown_interval(error), holds)
 
 
 def is_close(said: str, paper: tuple[float, float], first: Estimate, second: Estimate, by: float) -> Trend:

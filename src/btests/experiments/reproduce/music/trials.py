@@ -17,6 +17,7 @@ from btests.result import TestResult
 from btests.selection import Median, Selector, Setting, Weights
 from btests.statistics import Family, Sample
 from btests.statistics.mapping import summarize_family
+from btests.summary import Summary
 from btests.warnings import BTestWarning
 
 LEVEL = 0.05
@@ -127,9 +128,14 @@ def _rejects(x: Sample, y: Sample, kernels: dict[str, Kernel], block_size: int) 
     # Fresh rows are in random order already: no shuffle.
     blocks = Blocks.of_size(len(x), len(y), block_size)
     summaries = summarize_family(Family(tuple(kernels.values())), x, y, blocks, 1)
-    found = {}
+    return {
+        name: is_significant(summary, kernel)
+        for (name, kernel), summary in zip(kernels.items(), summaries, strict=True)
+    }
+
+
+def is_significant(summary: Summary, kernel: Kernel) -> bool:
+    """Whether the paper's test rejects."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BTestWarning)  # few blocks: that is what is measured
-        for (name, kernel), summary in zip(kernels.items(), summaries, strict=True):
-            found[name] = TestResult.conclude(summary, Normal(), kernel, 0).rejects(LEVEL)
-    return found
+        return TestResult.conclude(summary, Normal(), kernel, 0).rejects(LEVEL)
