@@ -14,11 +14,12 @@ from btests.experiments.reproduce.search import Step
 _CAPTION = """
 Table 1 of the paper: the least number of rows n of each sample for Type I and Type II errors of 5 % on the blobs. The
 search doubles n, bisects, and fits a probit curve of the Type II error over log n to the trials near the answer, 3000
-of them at the answer itself; *here* is where the curve is at 5 %. *Type I* is measured at that n.
+of them as near to the answer as it is known by then; *here* is where the curve is at 5 %. *Type I* is measured there
+too.
 
 **What sigma = 1 means.** The published sizes come out with the kernel exp(-d^2 / 8), which is bandwidth 2 in
 exp(-d^2 / (2 sigma^2)); that is the first table. With a literal sigma of 1 the problem is easier and every test needs
-fewer rows: that is the second table, which agrees with the published numbers nowhere, and is shown for that reason.
+fewer rows: that is the second table, beside the same published numbers.
 
 How the tests were run: block tests with the normal null of the paper, all rows used (the paper drops a remainder);
 multiple kernels as 26 bandwidths, weights learned on one half of the rows and tested on the other, n counts both;

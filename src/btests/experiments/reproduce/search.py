@@ -103,7 +103,9 @@ def step(counts: Counts, effort: Effort, first: int, last: int) -> Step:
         low, high = (low, middle) if found is not None and found <= TARGET else (middle, high)
     if found is None:
         return Step(tries.wanted)
-    return _settle(tries, effort, _round(math.sqrt(low * high)))
+    middle = _round(math.sqrt(low * high))
+    guess = fit(tries.near(middle), middle).value
+    return _settle(tries, effort, _round(min(max(guess, low / _ASIDE), high * _ASIDE)))
 
 
 def _settle(tries: _Tries, effort: Effort, centre: int) -> Step:
