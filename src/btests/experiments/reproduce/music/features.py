@@ -74,8 +74,7 @@ class Windows:
         """Return the same windows in coordinates of their own: (n,) to (n, 264).
 
         All windows, of all songs, lie in one affine subspace of so many dimensions. In an orthonormal basis of it their
-        distances are those of ``rows`` but for rounding, and the tests of this package with kernels of the distance
-        take a third of the time.
+        distances are those of ``rows`` but for rounding, and tests with kernels of the distance take less time.
         """
         return self._made(numbers, _turned_maps())
 

@@ -22,7 +22,7 @@ from btests.warnings import BTestWarning
 
 LEVEL = 0.05
 
-#: The choices of the kernel. The last is not in the paper's table, or what it means by sigma = 1: see SIGMA.
+#: The choices of the kernel on all rows. The last is what the paper calls sigma = 1 on the blobs.
 SINGLE: dict[str, Kernel | Selector] = {
     "sigma": Gaussian(1.0),
     "median": Median(n_rows=50),
@@ -113,18 +113,6 @@ def kernels(x: Sample, y: Sample, strategies: Sequence[str]) -> dict[str, Kernel
 
 def rejects_single(x: Sample, y: Sample, kernels: dict[str, Kernel], block_size: int) -> dict[str, bool]:
     """Return for each kernel whether the test on blocks rejects; the kernels share their distances."""
-    return _rejects(x, y, kernels, block_size)
-
-
-def rejects_multiple(x: Sample, y: Sample, block_size: int) -> bool:
-    """Whether the test with the combination that half of the rows suggest rejects on the other half."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BTestWarning)  # under H0 there often is no kernel that finds a difference
-        selection = choose(MULTIPLE, x, y, Setting(block_size))
-    return _rejects(selection.x, selection.y, {"multiple": selection.kernel}, block_size)["multiple"]
-
-
-def _rejects(x: Sample, y: Sample, kernels: dict[str, Kernel], block_size: int) -> dict[str, bool]:
     # Fresh rows are in random order already: no shuffle.
     blocks = Blocks.of_size(len(x), len(y), block_size)
     summaries = summarize_family(Family(tuple(kernels.values())), x, y, blocks, 1)
@@ -132,6 +120,14 @@ def _rejects(x: Sample, y: Sample, kernels: dict[str, Kernel], block_size: int) 
         name: is_significant(summary, kernel)
         for (name, kernel), summary in zip(kernels.items(), summaries, strict=True)
     }
+
+
+def rejects_multiple(x: Sample, y: Sample, block_size: int) -> bool:
+    """Whether the test with the combination that half of the rows suggest rejects on the other half."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BTestWarning)  # under H0 there often is no kernel that finds a difference
+        selection = choose(MULTIPLE, x, y, Setting(block_size))
+    return rejects_single(selection.x, selection.y, {"multiple": selection.kernel}, block_size)["multiple"]
 
 
 def is_significant(summary: Summary, kernel: Kernel) -> bool:
