@@ -7,7 +7,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from btests import Distance, fast
+from btests import Distance, Gaussian, fast
+from btests.blocks import Blocks
 from btests.statistics import MMD, Sample
 from btests.summary import Summary
 from tests.kernels.formulas import radial
@@ -108,3 +109,19 @@ def test_folds_one_by_one_are_the_same_to_the_bit(shape: Shape) -> None:
     first, last = edges[n_folds // 3], edges[n_folds - n_folds // 3]
     np.testing.assert_array_equal(middle.values, whole.values[first:last])
     np.testing.assert_array_equal(middle.cores, whole.cores[n_folds // 3 : n_folds - n_folds // 3])
+
+
+@pytest.mark.skipif(not fast.is_available(), reason="the compiled loops were not built")
+@pytest.mark.parametrize("block_size", [2, 3, 8, 17])
+@pytest.mark.parametrize("d", [1, 2, 3, 5])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_rows_in_their_own_order_are_the_same_to_the_bit(block_size: int, d: int, dtype: str) -> None:
+    """Rows that lie one after another are turned into vectors by other loops than rows that are dealt by an order."""
+    n = 40 * block_size + block_size // 2  # blocks of two sizes in one vector
+    rng = np.random.default_rng(d)
+    x, y = rng.standard_normal((n, d)), rng.standard_normal((n, d))
+    statistic, blocks, order = MMD(Gaussian(1.0), dtype), Blocks.of_size(n, n, block_size), np.arange(n)
+    own = statistic.summarize(Sample(x), Sample(y), blocks, 0, blocks.n_folds)
+    dealt = statistic.summarize(Sample(x, order), Sample(y, order), blocks, 0, blocks.n_folds, n_threads=2)
+    np.testing.assert_array_equal(own.values, dealt.values)
+    np.testing.assert_array_equal(own.cores, dealt.cores)

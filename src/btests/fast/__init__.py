@@ -7,7 +7,7 @@ interpreter's lock. Where it was not built, ``is_available()`` is False and the 
 from __future__ import annotations
 
 import ctypes
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -26,7 +26,6 @@ __all__ = [
     "lanes_are_blocks",
     "measure_exponentials",
     "measure_products",
-    "n_parts",
     "summarize",
     "use_instruction_set",
 ]
@@ -35,6 +34,7 @@ _SHAPES = {"gaussian": 0, "laplacian": 1, "matern": 2, "rational": 3, "distance"
 _FAMILIES = {"gaussian": 5, "laplacian": 6}
 _STEPS = {"all": 0, "sums": 1, "conclude": 2}
 _SUMS = (6, 32, 32)  # what task.hpp says a block of step "sums" takes, for each kernel
+_PARTS = 8  # of large blocks
 _LEVELS = {"generic": 0, "avx2": 1, "avx512": 2}
 
 # Lanes are blocks while the packed rows of a vector of blocks take no more than 8 MiB (in float64, with 8 lanes)...
@@ -50,7 +50,7 @@ class _Task(ctypes.Structure):
         *((name, ctypes.c_void_p) for name in ("x", "y", "order_x", "order_y", "origin", "fold_edges")),
         *((name, ctypes.c_void_p) for name in ("ratios", "squarings", "values", "cores", "sums")),
         *((name, ctypes.c_int64) for name in ("n_x", "n_y", "d", "n_blocks", "n_groups", "first_fold", "last_fold")),
-        *((name, ctypes.c_int64) for name in ("n_kernels", "part", "n_parts")),
+        *((name, ctypes.c_int64) for name in ("n_kernels", "values_step", "cores_step", "part", "n_parts")),
         ("scale", ctypes.c_double),
         *(
             (name, ctypes.c_int32)
@@ -122,100 +122,95 @@ def summarize(
     The terms are one, or several that ``belong_together``; several are always computed in float64.
     """
     links = chain(terms)
-    call = partial(_call, x, y, blocks, folds, term=terms[0], links=links, dtype=dtype)
-    pieces = n_parts(blocks, x.rows.shape[1])
-    if pieces == 1:
-        return _in_order(call(), links)
+    first_fold, last_fold = folds
     edges = blocks.fold_edges()
-    shape = (int(edges[folds[1]] - edges[folds[0]]), *_SUMS, len(terms))
+    n_blocks, n_folds = int(edges[last_fold] - edges[first_fold]), last_fold - first_fold
+    values = np.empty((len(terms), n_blocks))
+    cores = np.zeros((len(terms), n_folds, blocks.core_size, blocks.core_size))
+    # All but which folds: threads only copy it, so that none waits for another's Python.
+    task = _task(x, y, blocks, terms[0], links)
+    task.fold_edges, task.values_step, task.cores_step = edges.ctypes.data, values[0].size, cores[0].size
+    float32 = dtype == "float32" and len(terms) == 1
+    values_at, cores_at = values.ctypes.data, cores.ctypes.data
+
+    def run(first: int, last: int, *, step: int = 0, sums: Array | None = None, part: int = 0) -> None:
+        own = _Task.from_buffer_copy(task)
+        own.first_fold, own.last_fold = first_fold + first, first_fold + last
+        own.values = values_at + 8 * int(edges[own.first_fold] - edges[first_fold])
+        own.cores = cores_at + 8 * first * blocks.core_size**2
+        own.part, own.n_parts, own.step = part, _PARTS if step else 1, step
+        own.sums = None if sums is None else sums.ctypes.data
+        _run(own, float32)
+
+    work = 2 * blocks.block_size * max(blocks.n_x, blocks.n_y) * (task.d + 20 + 4 * len(terms)) // 20
+    if _cuts_blocks(blocks, task.d):
+        _in_parts(run, n_folds, (n_blocks, *_SUMS, len(terms)), work, n_threads)
+    else:
+        # A range of few blocks fills the last of its vectors of blocks badly.
+        most = min(4, max(1, n_blocks // 128))
+        map_ranges(run, n_folds, work * n_folds // blocks.n_folds, n_threads, ranges_per_thread=most)
+    if len(terms) == 1:
+        return values, cores
+    back = np.argsort(links.order)  # the loops have the widest first
+    return values[back], cores[back]
+
+
+def _in_parts(run: Callable[..., None], n_folds: int, shape: tuple[int, ...], work: int, n_threads: int | None) -> None:
+    """Cut the work on each block into parts, and conclude from the sums of all."""
 
     def add_up(first: int, last: int) -> list[Array]:
         found = []
         for part in range(first, last):
             sums = np.zeros(shape)
-            call(part=part, n_parts=pieces, sums=sums, step=_STEPS["sums"])
+            run(0, n_folds, step=_STEPS["sums"], sums=sums, part=part)
             found.append(sums)
         return found
 
-    work = 2 * blocks.block_size * max(blocks.n_x, blocks.n_y)
-    parts = [sums for found in map_ranges(add_up, pieces, work, n_threads) for sums in found]
+    parts = [sums for found in map_ranges(add_up, _PARTS, work, n_threads) for sums in found]
     total = parts[0]
     for sums in parts[1:]:  # one after another, in their order: the same however many threads there were
         total = total + sums
-    return _in_order(call(sums=total, step=_STEPS["conclude"]), links)
+    run(0, n_folds, step=_STEPS["conclude"], sums=total)
 
 
-def _in_order(found: tuple[Array, Array], links: Chain) -> tuple[Array, Array]:
-    """Return what was found for the widest first in the order of the caller's terms."""
-    if links.order.size == 1:
-        return found
-    back = np.argsort(links.order)
-    return found[0][back], found[1][back]
-
-
-def n_parts(blocks: Blocks, d: int) -> int:
-    """Return into how many parts the work on each block is cut: few large blocks would leave cores idle."""
+def _cuts_blocks(blocks: Blocks, d: int) -> bool:
+    """Whether the work on each block is cut into parts: few large blocks would leave cores idle."""
     few_and_large = blocks.n_folds < 16 and blocks.block_size >= 1024
-    return 8 if few_and_large and not lanes_are_blocks(blocks, d) else 1
+    return few_and_large and not lanes_are_blocks(blocks, d)
 
 
-def _call(
-    x: _Sample,
-    y: _Sample,
-    blocks: Blocks,
-    folds: tuple[int, int],
-    *,
-    term: Term,
-    links: Chain,
-    dtype: str,
-    part: int = 0,
-    n_parts: int = 1,
-    sums: Array | None = None,
-    step: int = 0,
-) -> tuple[Array, Array]:
-    assert _core is not None, "callers ask is_available() first"
-    first_fold, last_fold = folds
-    edges = blocks.fold_edges()
-    n_kernels = links.order.size
-    values = np.empty((n_kernels, int(edges[last_fold] - edges[first_fold])))
-    cores = np.zeros((n_kernels, last_fold - first_fold, blocks.core_size, blocks.core_size))
-    d = x.rows.shape[1]
-    task = _Task(
+def _task(x: _Sample, y: _Sample, blocks: Blocks, term: Term, links: Chain) -> _Task:
+    n_kernels, d = links.order.size, x.rows.shape[1]
+    return _Task(
         x=x.rows.ctypes.data,
         y=y.rows.ctypes.data,
         order_x=None if x.order is None else x.order.ctypes.data,
         order_y=None if y.order is None else y.order.ctypes.data,
         origin=x.origin.ctypes.data,
-        fold_edges=edges.ctypes.data,
         ratios=links.ratios.ctypes.data,
         squarings=links.squarings.ctypes.data,
-        values=values.ctypes.data,
-        cores=cores.ctypes.data,
-        sums=None if sums is None else sums.ctypes.data,
         n_x=blocks.n_x,
         n_y=blocks.n_y,
         d=d,
         n_blocks=blocks.n_blocks,
         n_groups=blocks.n_groups,
-        first_fold=first_fold,
-        last_fold=last_fold,
         n_kernels=n_kernels,
-        part=part,
-        n_parts=n_parts,
         scale=links.scale,
         shape=(_FAMILIES if n_kernels > 1 else _SHAPES)[term.shape],
         power=term.power,
         rows_are_float32=x.rows.dtype == np.float32,
         paired=blocks.paired,
         lanes_are_blocks=lanes_are_blocks(blocks, d),
-        step=step,
     )
-    status = _core.btests_summarize(ctypes.byref(task), int(dtype == "float32" and n_kernels == 1))
+
+
+def _run(task: _Task, float32: bool) -> None:
+    assert _core is not None, "callers ask is_available() first"
+    status = _core.btests_summarize(ctypes.byref(task), int(float32))
     if status == 2:
-        raise MemoryError(f"no memory for the rows of a block of {blocks.block_size}")
+        raise MemoryError(f"no memory for the rows of a block of {task.n_x // task.n_blocks}")
     if status != 0:
-        raise AssertionError(f"the compiled loops know no {term.shape} of power {term.power}")
-    return values, cores
+        raise AssertionError(f"the compiled loops know no shape {task.shape} of power {task.power}")
 
 
 def lanes_are_blocks(blocks: Blocks, d: int) -> bool:

@@ -26,13 +26,18 @@ private:
     T* data_;
 };
 
-// One sample of a task.
+// One sample of a task. The first `longer` blocks have one row more; a division for each small block would cost more
+// than the block.
 struct Side {
     const void* rows;
     const std::int64_t* order;
-    std::int64_t n, n_blocks;
-    std::int64_t size(std::int64_t block) const { return n / n_blocks + (block < n % n_blocks); }
-    std::int64_t start(std::int64_t block) const { return block * (n / n_blocks) + std::min(block, n % n_blocks); }
+    std::int64_t n, whole, longer;
+    Side(const void* rows, const std::int64_t* order, std::int64_t n, std::int64_t n_blocks)
+        : rows(rows), order(order), n(n), whole(n / n_blocks), longer(n % n_blocks) {}
+    std::int64_t size(std::int64_t block) const { return whole + (block < longer); }
+    std::int64_t start(std::int64_t block) const { return block * whole + std::min(block, longer); }
+    // The end of the blocks that have the size of this one, of those before `last`.
+    std::int64_t end_of_size(std::int64_t block, std::int64_t last) const { return block < longer ? std::min(longer, last) : last; }
 };
 inline Side side_x(const Task& t) { return {t.x, t.order_x, t.n_x, t.n_blocks}; }
 inline Side side_y(const Task& t) { return {t.y, t.order_y, t.n_y, t.n_blocks}; }

@@ -19,7 +19,8 @@ inline Doubles exp2_minus_one(Doubles q) {
 struct Levels {
     const Task& t;
 
-    // Hand u of n vectors of distances to use(level, u), level by level, until all kernel values to come are 0.
+    // Hand u of n vectors of distances to use(level, u), level by level, until all kernel values to come are 0. It returns
+    // the sum of u over the vectors.
     template <int n, class Use> void each(const Doubles* q, Use use) const {
         Doubles u[n];
         fresh<n>(u, q, t.ratios[0]);
@@ -32,9 +33,12 @@ struct Levels {
                 for (std::int32_t s = 0; s < times; ++s)
                     for (int i = 0; i < n; ++i) u[i] = squared(u[i]);
             } else fresh<n>(u, q, t.ratios[level]);
-            use(level, u);
-            // -1 squared stays -1: the sums are the same to the last bit whether or not we leave here.
-            if (level % 2 && !any_above(largest<n>(u), spread(-1.0))) return;
+            const Doubles sum = use(level, u);
+            if (level + 1 == t.n_kernels) return;
+            // A sum of -n: all are -1, or so near that their squares are. A new exponential needs all to be -1. Either
+            // way the sums to come are the same to the last bit whether or not we leave here.
+            const bool squares = t.squarings[level + 1] > 0;
+            if (!(squares ? any_above(sum, spread(-double(n))) : any_above(largest<n>(u), spread(-1.0)))) return;
         }
     }
 

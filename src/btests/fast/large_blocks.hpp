@@ -3,12 +3,13 @@
 // over the buffer. Columns lie in stripes of `width` slots, slot = group, so that the accumulators of a sweep are sums
 // by group already.
 #pragma once
-#include <array>
 #include <cmath>
 #include <type_traits>
 
 #include "deal.hpp"
 #include "families.hpp"
+#include "group_sums.hpp"
+#include "transpose.hpp"
 
 namespace btests {
 namespace BTESTS_ISA {
@@ -20,7 +21,7 @@ template <class T, class Shape, int width> struct LargeBlocks {
     static constexpr int stripe = width / lanes;   // vectors in a stripe
     static constexpr int pair = 2 * lanes;         // columns that are computed together
     static constexpr int four = 4, many = BTESTS_BYTES == 64 ? 8 : 4;  // rows computed together, by registers
-    static constexpr int depth = 256;               // coordinates per pass, and few rows: 0.72 of the limit at d = 784; 128 and 32 rows gave 0.61
+    static constexpr int depth = 256;              // coordinates per pass; few rows at a time suit a first-level cache of 32 KiB
     static constexpr int columns = 256;            // columns of a tile
 
     const Task& t;
@@ -29,8 +30,7 @@ template <class T, class Shape, int width> struct LargeBlocks {
     const std::int64_t quad, rows_per_tile;
     const std::int64_t most_x, most_y, most_rest;  // rows of a block: of x, of y, and of the longer without a partner
     Scratch<T> rows_x, rows_y, rows_r, columns_x, columns_y, columns_r, norms_x, norms_y, norms_r, buffer;
-    const std::int64_t n_kernels;
-    Scratch<double> xx, yy, xy, xr, yr, rr;  // [group][kernel][width]: sums between x, y and the rest of the longer
+    GroupSums<width> found;
 
     static std::int64_t capacity(std::int64_t n, std::int64_t g) { return ((n + g - 1) / g * width + pair - 1) / pair * pair; }
 
@@ -43,10 +43,7 @@ template <class T, class Shape, int width> struct LargeBlocks {
           rows_x((most_x + many) * d), rows_y((most_y + many) * d), rows_r((most_rest + many) * d),
           columns_x(capacity(most_x, g) * d), columns_y(capacity(most_y, g) * d), columns_r(capacity(most_rest, g) * d),
           norms_x(capacity(most_x, g)), norms_y(capacity(most_y, g)), norms_r(capacity(most_rest, g)),
-          buffer(32 * columns), n_kernels(task.n_kernels), xx(n_sums()), yy(n_sums()), xy(n_sums()), xr(n_sums()),
-          yr(n_sums()), rr(n_sums()) {}
-
-    std::int64_t n_sums() const { return g * n_kernels * width; }
+          buffer(32 * columns), found(task) {}
 
     std::int64_t slot(std::int64_t r) const { return r / g * width + r % g; }
 
@@ -62,17 +59,19 @@ template <class T, class Shape, int width> struct LargeBlocks {
             each_coordinate<T>(t, s, start + r, [&](std::int64_t k, T v) { row[k] = v; });
             if (product) norms[slot(r)] = squared_norm(row);
         }
-        for (std::int64_t r0 = 0; r0 < b; r0 += 8) {  // eight rows at once: a cache line is filled in one go
-            const int n = static_cast<int>(std::min<std::int64_t>(8, b - r0));
-            const T* from[8];
-            T* to[8];
-            for (int i = 0; i < 8; ++i) {
-                const std::int64_t r = r0 + std::min(i, n - 1), at = slot(r);
-                from[i] = rows + r * d;
-                to[i] = cols + at / pair * pair * d + at % pair;
+        auto column = [&](std::int64_t at) { return cols + at / pair * pair * d + at % pair; };
+        for (std::int64_t r = 0; r < b;) {
+            const std::int64_t at = slot(r);
+            if (at % lanes == 0 && r % g + lanes <= g && r + lanes <= b) {  // rows that fill a vector
+                const T* from[lanes];
+                for (int i = 0; i < lanes; ++i) from[i] = rows + (r + i) * d;
+                transpose(from, d, column(at), pair);
+                r += lanes;
+            } else {
+                T* to = column(at);
+                for (std::int64_t k = 0; k < d; ++k) to[k * pair] = rows[r * d + k];
+                ++r;
             }
-            for (std::int64_t k = 0; k < d; ++k)
-                for (int i = 0; i < 8; ++i) to[i][k * pair] = from[i][k];
         }
         return {rows, cols, norms, b};
     }
@@ -170,12 +169,15 @@ template <class T, class Shape, int width> struct LargeBlocks {
         Doubles distances[n * slots];
         for (int i = 0; i < n * slots; ++i) distances[i] = load(q + i / slots * width + i % slots * lanes);
         Levels{t}.each<n * slots>(distances, [&](std::int64_t level, const Doubles* u) {
+            Doubles all = {};
             for (int s = 0; s < slots; ++s) {
                 Doubles sum = u[s];
                 for (int i = 1; i < n; ++i) sum += u[i * slots + s];
                 double* at = sums + level * width + s * lanes;
                 store(at, load(at) + (sum + double(n)));  // k = u + 1; the far points of padding have k = 0
+                all += sum;
             }
+            return all;
         });
     }
 
@@ -202,7 +204,7 @@ template <class T, class Shape, int width> struct LargeBlocks {
                     for (std::int64_t p = slot(n_columns); p < c1; ++p) if (p >= from) q[p] = far;
                     if (pairs == Pairs::upper) for (std::int64_t p = from; p <= std::min(own, c1 - 1); ++p) q[p] = far;
                     if (pairs == Pairs::all_but_own && own >= from && own < c1) q[own] = far;
-                    double* to = sums + r % g * n_kernels * width;
+                    double* to = sums + r % g * t.n_kernels * width;
                     if constexpr (is_family<Shape>) sweep_family(q, from, c1, to);
                     else sweep(q, from, c1, to);
                 }
@@ -221,102 +223,29 @@ template <class T, class Shape, int width> struct LargeBlocks {
 
     void run() {
         const Side x = side_x(t), y = side_y(t);
-        const std::int64_t first = t.fold_edges[t.first_fold], last = t.fold_edges[t.last_fold], k = g + !t.paired;
+        const std::int64_t first = t.fold_edges[t.first_fold], k = g + !t.paired;
         for (std::int64_t fold = t.first_fold; fold < t.last_fold; ++fold)
             for (std::int64_t i = t.fold_edges[fold]; i < t.fold_edges[fold + 1]; ++i) {
                 if (t.step != CONCLUDE) add_up(x, y, i);
-                if (t.step != ALL) exchange(t.sums + (i - first) * 6 * 32 * 32 * n_kernels);
-                if (t.step == SUMS) continue;
-                const std::int64_t b = x.size(i), c = y.size(i);
-                for (kernel = 0; kernel < n_kernels; ++kernel) {
-                    double* core = t.cores + (kernel * (t.last_fold - t.first_fold) + fold - t.first_fold) * k * k;
-                    const double value = t.paired ? conclude_paired(b, core) : conclude_unpaired(b, c, core);
-                    t.values[kernel * (last - first) + i - first] = value;
-                }
+                if (t.step != ALL) found.exchange(t.sums + (i - first) * 6 * 32 * 32 * t.n_kernels);
+                if (t.step != SUMS)
+                    found.conclude(x.size(i), y.size(i), t.cores + (fold - t.first_fold) * k * k, t.values + i - first);
             }
     }
 
     void add_up(const Side& x, const Side& y, std::int64_t i) {
-        for (Scratch<double>* sums : all()) std::memset(sums->get(), 0, n_sums() * sizeof(double));
+        found.clear();
         const std::int64_t b = x.size(i), c = y.size(i), n = std::min(b, c);
         const Packed left = pack(x, x.start(i), n, rows_x.get(), columns_x.get(), norms_x.get());
         const Packed right = pack(y, y.start(i), n, rows_y.get(), columns_y.get(), norms_y.get());
         const Packed rest = pack(b > c ? x : y, (b > c ? x : y).start(i) + n, std::max(b, c) - n, rows_r.get(),
                                  columns_r.get(), norms_r.get());
-        matrix(left, left, Pairs::upper, xx.get());
-        matrix(right, right, Pairs::upper, yy.get());
-        matrix(left, right, t.paired ? Pairs::all_but_own : Pairs::all, xy.get());
-        matrix(left, rest, Pairs::all, xr.get());
-        matrix(right, rest, Pairs::all, yr.get());
-        matrix(rest, rest, Pairs::upper, rr.get());
-    }
-
-    std::array<Scratch<double>*, 6> all() { return {&xx, &yy, &xy, &xr, &yr, &rr}; }
-
-    // Write the sums to memory that the caller adds up over parts, or read them from there.
-    void exchange(double* at) {
-        for (Scratch<double>* sums : all()) {
-            for (std::int64_t i = 0; i < n_sums(); ++i) (t.step == SUMS ? at[i] : (*sums)[i]) = t.step == SUMS ? (*sums)[i] : at[i];
-            at += 32 * 32 * n_kernels;
-        }
-    }
-
-    std::int64_t kernel = 0;  // the one that is being concluded
-    double cell(const Scratch<double>& sums, std::int64_t u, std::int64_t v) const {
-        return sums[(u * n_kernels + kernel) * width + v];
-    }
-    double total(const Scratch<double>& sums) const {
-        double sum = 0;
-        for (std::int64_t u = 0; u < g; ++u) sum += row_total(sums, u);
-        return sum;
-    }
-    double row_total(const Scratch<double>& sums, std::int64_t u) const {
-        double sum = 0;
-        for (std::int64_t v = 0; v < g; ++v) sum += cell(sums, u, v);
-        return sum;
-    }
-    // Of a sum over pairs a < b: both orders of groups u and v.
-    double both(const Scratch<double>& sums, std::int64_t u, std::int64_t v) const {
-        return cell(sums, u, v) + cell(sums, v, u);
-    }
-
-    // Add the core of the block to the fold's, and return its value: the formulas of statistics/gram.py.
-    double conclude_paired(std::int64_t b, double* core) const {
-        const double pairs = double(b) * double(b - 1);
-        for (std::int64_t u = 0; u < g; ++u)
-            for (std::int64_t v = 0; v < g; ++v)
-                if (u != v)
-                    core[u * g + v] += difference(both(xx, u, v) + both(yy, u, v), both(xy, u, v)) / pairs;
-        return 2.0 * difference(total(xx) + total(yy), total(xy)) / pairs;
-    }
-
-    double conclude_unpaired(std::int64_t b, std::int64_t c, double* core) const {
-        const double alpha = 1.0 / (double(b) * double(b - 1)), beta = 1.0 / (double(c) * double(c - 1));
-        const double gamma = 1.0 / (double(b) * double(c)), quadratic = (alpha + beta + 2.0 * gamma) / 4.0;
-        const double pull = b > c ? alpha + gamma : -(beta + gamma);
-        const std::int64_t k = g + 1;
-        for (std::int64_t u = 0; u < g; ++u) {
-            double for_x = 0, for_y = 0;
-            for (std::int64_t v = 0; v < g; ++v) {
-                const double x_x = both(xx, u, v), y_y = both(yy, u, v);
-                for_x += x_x + cell(xy, u, v);
-                for_y += y_y + cell(xy, v, u);
-                if (u != v) core[u * k + v] += quadratic * difference(x_x + y_y, both(xy, u, v));
-            }
-            const double linear = (alpha - beta) / 2.0 * difference(for_x, for_y) +
-                                  pull * difference(row_total(xr, u), row_total(yr, u));
-            core[u * k + g] += linear / 2.0;
-            core[g * k + u] += linear / 2.0;
-        }
-        const double rest_x = b > c ? total(xr) + total(rr) : 0.0, rest_y = b > c ? 0.0 : total(yr) + total(rr);
-        const double within = alpha * (total(xx) + rest_x) + beta * (total(yy) + rest_y);
-        return 2.0 * difference(within, gamma * (total(xy) + total(b > c ? yr : xr)));
-    }
-
-    // a - b, and 0 where that is no more than the rounding of both: equal samples must not seem to differ.
-    static double difference(double a, double b) {
-        constexpr double rounding = 16.0 * std::numeric_limits<double>::epsilon();
-        return std::abs(a - b) <= rounding * (std::abs(a) + std::abs(b)) ? 0.0 : a - b;
+        matrix(left, left, Pairs::upper, found.xx.get());
+        matrix(right, right, Pairs::upper, found.yy.get());
+        matrix(left, right, t.paired ? Pairs::all_but_own : Pairs::all, found.xy.get());
+        matrix(left, rest, Pairs::all, found.xr.get());
+        matrix(right, rest, Pairs::all, found.yr.get());
+        matrix(rest, rest, Pairs::upper, found.rr.get());
     }
 };
 

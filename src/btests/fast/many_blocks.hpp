@@ -3,6 +3,7 @@
 #pragma once
 #include "deal.hpp"
 #include "families.hpp"
+#include "transpose.hpp"
 
 namespace btests {
 namespace BTESTS_ISA {
@@ -26,26 +27,47 @@ template <class T, class Shape, int D> struct ManyBlocks {
           xs(capacity * d * lanes), ys(capacity * d * lanes), n_kernels(task.n_kernels),
           between(g * g * n_kernels * lanes), totals(n_kernels * lanes), cells(together * n_kernels * lanes) {}
 
-    // Put the rows of each lane's block side by side; spare lanes repeat the last block.
+    // Put the rows of each lane's block side by side; spare lanes repeat the last block. A block of one row less gets the
+    // origin for it, in x and in y: with any row that makes an h of exactly 0.
     template <class Input> void pack(const Side& s, T* out, std::int64_t first, int n_used, std::int64_t b) const {
         const Input* rows = static_cast<const Input*>(s.rows);
-        const std::int64_t start = s.start(first), n_coordinates = D ? D : d;
+        const std::int64_t n_coordinates = D ? D : d;
         const double* __restrict origin = t.origin;
-        for (int lane = 0; lane < lanes; ++lane) {
-            const std::int64_t position = start + std::min(lane, n_used - 1) * b;
-            T* __restrict to = out + lane;
+        const Input* from[lanes];
+        if (!is_double || s.order || s.size(first + n_used - 1) != b) {  // row by row
             for (std::int64_t r = 0; r < b; ++r) {
-                if (s.order) prefetch_row(t, s, position + r + 16);
-                const Input* row = rows + (s.order ? s.order[position + r] : position + r) * n_coordinates;
-                // Scalar on purpose: a vector of lanes would be gathered, which is slower than these loads.
-                for (std::int64_t k = 0; k < n_coordinates; ++k, to += lanes)
-                    *to = is_double ? T(row[k]) : T((double(row[k]) - origin[k]) * t.scale);
+                T* to = out + r * n_coordinates * lanes;
+                bool missing = false;
+                for (int lane = 0; lane < lanes; ++lane) {
+                    const std::int64_t block = first + std::min(lane, n_used - 1), own = s.size(block);
+                    const std::int64_t at = s.start(block) + std::min(r, own - 1);
+                    missing = r == own;
+                    if (s.order) prefetch_row(t, s, at + 16);
+                    from[lane] = rows + (s.order ? s.order[at] : at) * n_coordinates;
+                }
+                if constexpr (is_double) transpose(from, n_coordinates, to);
+                // A float must be centred before it is rounded to one, a double may wait for vectors.
+                else for (std::int64_t k = 0; k < n_coordinates; ++k) {
+                    Vec<T> v;
+                    for (int lane = 0; lane < lanes; ++lane) v[lane] = T((double(from[lane][k]) - origin[k]) * t.scale);
+                    store(to + k * lanes, v);
+                }
+                if (missing) put_origin(s, to, first);
             }
+        } else {  // all numbers of a block lie one after another
+            for (int lane = 0; lane < lanes; ++lane)
+                from[lane] = rows + (s.start(first) + std::min(lane, n_used - 1) * b) * n_coordinates;
+            if constexpr (is_double) transpose(from, b * n_coordinates, out);
         }
-        if (!is_double) return;  // a float must be centred before it is rounded to one, a double may wait for vectors
+        if (!is_double) return;
         for (std::int64_t r = 0; r < b; ++r)
             for (std::int64_t k = 0; k < n_coordinates; ++k, out += lanes)
                 store(out, (load(out) - T(origin[k])) * T(t.scale));
+    }
+    void put_origin(const Side& s, T* row, std::int64_t first) const {
+        const std::int64_t first_short = s.longer - first;
+        for (std::int64_t k = 0; k < d; ++k)
+            for (std::int64_t lane = first_short; lane < lanes; ++lane) row[k * lanes + lane] = is_double ? T(t.origin[k]) : T(0);
     }
     void pack(const Side& s, T* out, std::int64_t first, int n_used, std::int64_t b) const {
         if (t.rows_are_float32) pack<float>(s, out, first, n_used, b);
@@ -88,12 +110,14 @@ template <class T, class Shape, int D> struct ManyBlocks {
         if (a[0] == a[n - 1]) distances<n, true>(a, b, q);
         else distances<n, false>(a, b, q);
         Levels{t}.each<4 * n>(q, [&](std::int64_t level, const Doubles* u) {
-            Doubles h[n];
-            for (int i = 0; i < n; ++i) h[i] = (u[i] - u[2 * n + i]) + (u[n + i] - u[3 * n + i]);
+            Doubles within[n], across[n];
+            for (int i = 0; i < n; ++i) within[i] = u[i] + u[n + i], across[i] = u[2 * n + i] + u[3 * n + i];
+            const Doubles alike = total<n>(within), unlike = total<n>(across);
             double* to = cells.get() + level * lanes;
             if constexpr (apart)
-                for (int i = 0; i < n; ++i, to += n_kernels * lanes) store(to, load(to) + h[i]);
-            else store(to, load(to) + total<n>(h));
+                for (int i = 0; i < n; ++i, to += n_kernels * lanes) store(to, load(to) + (within[i] - across[i]));
+            else store(to, load(to) + (alike - unlike));
+            return alike + unlike;
         });
     }
     // The four distances of each pair. Pairs that share row a share its loads.
@@ -183,43 +207,48 @@ template <class T, class Shape, int D> struct ManyBlocks {
     }
 
     // Add what lanes first .. last - 1 have found to the core of their fold, block after block.
-    void add_core(double* core, const double* sums, int first, int last, double unit) const {
+    void add_core(double* core, const double* sums, int first, int last, const double* units) const {
         for (std::int64_t u = 0; u < g; ++u)
             for (std::int64_t v = u + 1; v < g; ++v) {
                 const double *one = sums + (u * g + v) * lanes, *two = sums + (v * g + u) * lanes;
                 double total = core[u * g + v];
                 for (int lane = first; lane < last; ++lane) {
                     const double sum = is_family<Shape> ? one[lane] : one[lane] + two[lane];  // a family has u < v only
-                    total += rounded(unit * sum);
+                    total += rounded(units[lane] * sum);
                 }
                 core[u * g + v] = core[v * g + u] = total;
             }
     }
 
+    static double unit(std::int64_t b) { return 1.0 / (double(b) * double(b - 1)); }
+
     void run() {
         const Side x = side_x(t), y = side_y(t);
         const std::int64_t first = t.fold_edges[t.first_fold], last = t.fold_edges[t.last_fold];
+        const double larger = unit(x.whole), smaller = unit(x.whole + 1);
         std::int64_t fold = t.first_fold;
         for (std::int64_t i = first; i < last;) {
-            const std::int64_t b = x.size(i);
-            int n_used = 1;
-            while (n_used < lanes && i + n_used < last && x.size(i + n_used) == b) ++n_used;
+            const std::int64_t b = x.size(i);  // and of later blocks perhaps one less
+            // The sums of a family run over several pairs at once, where a row that should not count would be felt.
+            const std::int64_t end_of_run = is_family<Shape> ? x.end_of_size(i, last) : last;
+            const int n_used = static_cast<int>(std::min<std::int64_t>(lanes, end_of_run - i));
             pack(x, xs.get(), i, n_used, b);
             pack(y, ys.get(), i, n_used, b);
             if constexpr (is_family<Shape>) compute_family(b);
             else compute(b);
-            const double unit = 1.0 / (double(b) * double(b - 1));
+            double units[lanes];
+            for (int lane = 0; lane < n_used; ++lane) units[lane] = i + lane < x.longer ? smaller : larger;
             for (int lane = 0; lane < n_used;) {
                 while (i + lane >= t.fold_edges[fold + 1]) ++fold;
                 const int end = static_cast<int>(std::min<std::int64_t>(n_used, t.fold_edges[fold + 1] - i));
                 for (std::int64_t k = 0; k < n_kernels; ++k)
-                    add_core(t.cores + (k * (t.last_fold - t.first_fold) + fold - t.first_fold) * g * g,
-                             between.get() + k * g * g * lanes, lane, end, unit);
+                    add_core(t.cores + k * t.cores_step + (fold - t.first_fold) * g * g, between.get() + k * g * g * lanes,
+                             lane, end, units);
                 lane = end;
             }
             for (std::int64_t k = 0; k < n_kernels; ++k)
                 for (int lane = 0; lane < n_used; ++lane)
-                    t.values[k * (last - first) + i + lane - first] = 2.0 * totals[k * lanes + lane] * unit;
+                    t.values[k * t.values_step + i + lane - first] = 2.0 * totals[k * lanes + lane] * units[lane];
             i += n_used;
         }
     }

@@ -14,13 +14,13 @@ struct Task {
     const double* ratios;     // per kernel: what the scaled distance is multiplied by; widest kernel first
     const std::int32_t* squarings;  // per kernel: 0, or it is the one before, squared so many times
     double* values;           // out: per kernel, one value per block of folds first_fold .. last_fold - 1
-    double* cores;            // out: per kernel (last_fold - first_fold, k, k), k = n_groups if paired, else one more;
-                              // zero on entry
+    double* cores;            // out: per kernel, one (k, k) per fold, k = n_groups if paired, else one more; zero on entry
     double* sums;             // per block 6 x 32 x (n_kernels x 32) sums by group, out or in as `step` says
     std::int64_t n_x, n_y, d;
     std::int64_t n_blocks, n_groups;
     std::int64_t first_fold, last_fold;
     std::int64_t n_kernels;   // 1, or the members of a family
+    std::int64_t values_step, cores_step;  // from one kernel's values and cores to the next one's
     std::int64_t part, n_parts;  // rows of a large block are dealt to n_parts calls; what they return adds
     double scale;             // coordinates are multiplied by this
     std::int32_t shape;       // which function of the distance

@@ -43,17 +43,13 @@ class Family:
         return f"compiled ({fast.instruction_set()})" if self.is_compiled(x) else "numpy"
 
     def is_compiled(self, x: Sample) -> bool:
-        """Whether no kernel needs the plain path; only then may several threads summarize at once."""
+        """Whether no kernel needs the plain path."""
         return all(self._terms(kernel, x) is not None for kernel in self.kernels)
-
-    def cuts_blocks(self, x: Sample, blocks: Blocks) -> bool:
-        """Whether the blocks are so few and large that threads share the work inside each."""
-        return self.is_compiled(x) and fast.n_parts(blocks, x.rows.shape[1]) > 1
 
     def summarize(
         self, x: Sample, y: Sample, blocks: Blocks, first_fold: int, last_fold: int, *, n_threads: int | None = 1
     ) -> tuple[Summary, ...]:
-        """Return the summaries of folds ``first_fold .. last_fold - 1``; threads matter where ``cuts_blocks``."""
+        """Return the summaries of folds ``first_fold .. last_fold - 1``; threads are for compiled loops."""
         folds = np.arange(first_fold, last_fold, dtype=np.int64)
         terms = [self._terms(kernel, x) for kernel in self.kernels]
         found: dict[Radial, tuple[Array, Array]] = {}
@@ -69,8 +65,7 @@ class Family:
             if own is None:
                 values, cores = summarize_plain(kernel, x, y, blocks, (first_fold, last_fold))
             else:
-                values = reduce(add, (term.weight * found[_unit(term)][0] for term in own))
-                cores = reduce(add, (term.weight * found[_unit(term)][1] for term in own))
+                values, cores = (reduce(add, (_weighted(term, found[_unit(term)][i]) for term in own)) for i in (0, 1))
             summaries.append(Summary(blocks, folds, values, cores))
         return tuple(summaries)
 
@@ -84,6 +79,10 @@ class Family:
 
 # Scales that are further apart are no family: the square of their ratio must be a float.
 _FAR = 2.0**300
+
+
+def _weighted(term: Radial, found: Array) -> Array:
+    return found if term.weight == 1.0 else term.weight * found  # cores are large enough that a copy shows
 
 
 def _unit(term: Radial) -> Radial:

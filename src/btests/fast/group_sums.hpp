@@ -1,0 +1,103 @@
+// What a block leaves behind in layout two: sums of kernel values by groups, and the value and core made of them by the
+// formulas of statistics/gram.py.
+#pragma once
+#include <array>
+#include <cmath>
+
+#include "deal.hpp"
+
+namespace btests {
+namespace BTESTS_ISA {
+
+template <int width> struct GroupSums {
+    const Task& t;
+    const std::int64_t g, n_kernels;
+    Scratch<double> xx, yy, xy, xr, yr, rr;  // [group][kernel][width]: sums between x, y and the rest of the longer
+
+    explicit GroupSums(const Task& task)
+        : t(task), g(task.n_groups), n_kernels(task.n_kernels), xx(size()), yy(size()), xy(size()), xr(size()),
+          yr(size()), rr(size()) {}
+
+    std::int64_t size() const { return g * n_kernels * width; }
+
+    void clear() { for (Scratch<double>* sums : all()) std::memset(sums->get(), 0, size() * sizeof(double)); }
+
+    std::array<Scratch<double>*, 6> all() { return {&xx, &yy, &xy, &xr, &yr, &rr}; }
+
+    // Write the sums to memory that the caller adds up over parts, or read them from there.
+    void exchange(double* at) {
+        for (Scratch<double>* sums : all()) {
+            for (std::int64_t i = 0; i < size(); ++i) (t.step == SUMS ? at[i] : (*sums)[i]) = t.step == SUMS ? (*sums)[i] : at[i];
+            at += 32 * 32 * n_kernels;
+        }
+    }
+
+    // Add the cores of the block to the fold's, and write its values, one after another for each kernel.
+    void conclude(std::int64_t b, std::int64_t c, double* cores, double* values) {
+        for (kernel = 0; kernel < n_kernels; ++kernel) {
+            double* core = cores + kernel * t.cores_step;
+            values[kernel * t.values_step] = t.paired ? conclude_paired(b, core) : conclude_unpaired(b, c, core);
+        }
+    }
+
+private:
+    std::int64_t kernel = 0;  // the one that is being concluded
+    double cell(const Scratch<double>& sums, std::int64_t u, std::int64_t v) const {
+        return sums[(u * n_kernels + kernel) * width + v];
+    }
+    double total(const Scratch<double>& sums) const {
+        double sum = 0;
+        for (std::int64_t u = 0; u < g; ++u) sum += row_total(sums, u);
+        return sum;
+    }
+    double row_total(const Scratch<double>& sums, std::int64_t u) const {
+        double sum = 0;
+        for (std::int64_t v = 0; v < g; ++v) sum += cell(sums, u, v);
+        return sum;
+    }
+    // Of a sum over pairs a < b: both orders of groups u and v.
+    double both(const Scratch<double>& sums, std::int64_t u, std::int64_t v) const {
+        return cell(sums, u, v) + cell(sums, v, u);
+    }
+
+    double conclude_paired(std::int64_t b, double* core) const {
+        const double pairs = double(b) * double(b - 1);
+        for (std::int64_t u = 0; u < g; ++u)
+            for (std::int64_t v = 0; v < g; ++v)
+                if (u != v)
+                    core[u * g + v] += difference(both(xx, u, v) + both(yy, u, v), both(xy, u, v)) / pairs;
+        return 2.0 * difference(total(xx) + total(yy), total(xy)) / pairs;
+    }
+
+    double conclude_unpaired(std::int64_t b, std::int64_t c, double* core) const {
+        const double alpha = 1.0 / (double(b) * double(b - 1)), beta = 1.0 / (double(c) * double(c - 1));
+        const double gamma = 1.0 / (double(b) * double(c)), quadratic = (alpha + beta + 2.0 * gamma) / 4.0;
+        const double pull = b > c ? alpha + gamma : -(beta + gamma);
+        const std::int64_t k = g + 1;
+        for (std::int64_t u = 0; u < g; ++u) {
+            double for_x = 0, for_y = 0;
+            for (std::int64_t v = 0; v < g; ++v) {
+                const double x_x = both(xx, u, v), y_y = both(yy, u, v);
+                for_x += x_x + cell(xy, u, v);
+                for_y += y_y + cell(xy, v, u);
+                if (u != v) core[u * k + v] += quadratic * difference(x_x + y_y, both(xy, u, v));
+            }
+            const double linear = (alpha - beta) / 2.0 * difference(for_x, for_y) +
+                                  pull * difference(row_total(xr, u), row_total(yr, u));
+            core[u * k + g] += linear / 2.0;
+            core[g * k + u] += linear / 2.0;
+        }
+        const double rest_x = b > c ? total(xr) + total(rr) : 0.0, rest_y = b > c ? 0.0 : total(yr) + total(rr);
+        const double within = alpha * (total(xx) + rest_x) + beta * (total(yy) + rest_y);
+        return 2.0 * difference(within, gamma * (total(xy) + total(b > c ? yr : xr)));
+    }
+
+    // a - b, and 0 where that is no more than the rounding of both: equal samples must not seem to differ.
+    static double difference(double a, double b) {
+        constexpr double rounding = 16.0 * std::numeric_limits<double>::epsilon();
+        return std::abs(a - b) <= rounding * (std::abs(a) + std::abs(b)) ? 0.0 : a - b;
+    }
+};
+
+}  // namespace BTESTS_ISA
+}  // namespace btests
