@@ -34,18 +34,19 @@ class Writer:
 
     def write(self, report: Report) -> list[Path]:
         """Write the files of a report, each whole or not at all, and return them."""
-        texts = {f"{report.name}.md": self._markdown(report)}
+        pictures = _pictures(report)
+        texts = {f"{report.name}.md": self._markdown(report, bool(pictures))}
         tables = {report.name: report.counts, **(report.more or {})}
         texts |= {f"{name}.csv": to_csv(rows) for name, rows in tables.items() if rows}
-        files = {name: text.encode() for name, text in texts.items()} | _pictures(report)
+        files = {name: text.encode() for name, text in texts.items()} | pictures
         return [replace(self.out / name, content) for name, content in files.items()]
 
-    def _markdown(self, report: Report) -> str:
+    def _markdown(self, report: Report, has_picture: bool) -> str:
         lines = [f"# {report.title}", ""]
         if "--quick" in self.command:
             lines += ["**A quick run: a small part of the repetitions that are named below.**", ""]
         lines += [report.caption.strip(), ""]
-        if report.draw is not None:
+        if has_picture:
             lines += [f"![{report.title}]({report.name}.svg)", ""]
         for table in report.tables:
             lines += [*to_markdown(table), ""]
