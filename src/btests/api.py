@@ -16,6 +16,7 @@ from btests.kernels import Combination, Distance, Gaussian, Kernel, Laplacian, L
 from btests.nulls import (
     CrossBlocks,
     Gamma,
+    Law,
     Normal,
     Null,
     Pearson,
@@ -26,7 +27,17 @@ from btests.nulls import (
 )
 from btests.nulls.protocol import check_sizes, wants_gram
 from btests.result import TestResult
-from btests.selection import Aggregate, Candidate, MakesKernels, Median, MedianFamily, Selection, Selector, Setting
+from btests.selection import (
+    Aggregate,
+    Candidate,
+    MakesKernels,
+    Median,
+    MedianFamily,
+    Selection,
+    Selector,
+    Setting,
+    bandwidths,
+)
 from btests.statistics import MMD, Family, Gram, Sample, summarize
 from btests.statistics.checks import check_kernel, check_precision
 from btests.validation import check_block_size, check_samples, check_seed
@@ -151,10 +162,16 @@ def _test(
     statistic = MMD(kernel, setting.dtype)
     blocks = Blocks.of_size(len(x), len(y), _size(null, setting, x, y))
     engine = statistic.engine(x)
-    gram = Gram(kernel, x, y) if wants_gram(null) else None
-    # The plain path holds the matrices of a whole block, which is all rows here; a Gram matrix goes by tiles.
-    summary = gram.summary() if gram is not None and engine == "numpy" else summarize(statistic, x, y, blocks)
-    evidence = summary if gram is None else gram
+    evidence: object = None
+    law: Law | None = None
+    if wants_gram(null):
+        # The plain path would hold the matrices of a whole block, which is all rows here, and evaluate a kernel that is
+        # slow a second time: the one pass over the tiles serves both. Compiled loops are faster than that.
+        evidence = gram = Gram(kernel, x, y, for_summary=engine == "numpy")
+        law = null.learn(gram, seed)
+        summary = gram.summary() if engine == "numpy" else summarize(statistic, x, y, blocks)
+    else:
+        summary = summarize(statistic, x, y, blocks)
     return TestResult.conclude(
         summary,
         null,
@@ -163,6 +180,7 @@ def _test(
         engine=engine,
         began=began,
         evidence=evidence,
+        law=law,
         selector=selector,
         selection=selection,
     )
@@ -238,7 +256,8 @@ def _is_for_objects(kernel: object) -> bool:
 def _check_options(kernel: object, null: object, shuffle: object, dtype: object, n_threads: object) -> None:
     if isinstance(kernel, str) and kernel not in _KERNELS:
         raise ValueError(f"kernel must be one of {', '.join(sorted(_KERNELS))}, or a kernel object, got {kernel!r}")
-    if isinstance(kernel, (list, tuple)) or (isinstance(kernel, MakesKernels) and callable(kernel.kernels)):
+    makes_several = kernel is bandwidths or (isinstance(kernel, MakesKernels) and callable(kernel.kernels))
+    if isinstance(kernel, (list, tuple)) or makes_several:
         raise TypeError(
             "kernel must be one kernel, got several; to test with all of them write kernel=Aggregate(...), to choose "
             "among them kernel=Weights(...)"

@@ -151,6 +151,7 @@ def test_n_folds(n_folds: Any) -> None:
 def test_classes_and_lists_instead_of_selectors(make: Any) -> None:
     refused(TypeError, rf"kernel must be an object, not the class: write {make.__name__}\(\.\.\.\)", kernel=make)
     refused(TypeError, "kernel must be one kernel, got several; .* kernel=Weights", kernel=bandwidths())
+    refused(TypeError, "kernel must be one kernel, got several; .* kernel=Weights", kernel=bandwidths)
 
 
 # Too few rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -109,13 +109,16 @@ class Gram:
     what is left of a very wide kernel keeps its digits, and of data that are all equal nothing is left, exactly. For
     kernels whose MMD does not see where the data are, the rows are moved to the origin first.
 
-    Nothing of the size N x N is kept. Each pass over the tiles evaluates the kernel anew, and leaves its ``margins``.
+    Nothing of the size N x N is kept. Each pass over the tiles evaluates the kernel anew, and leaves its ``margins``;
+    where it is ``for_summary``, the sums between groups of rows as well, so that a summary needs no pass of its own.
     """
 
     kernel: Kernel
     x: Sample
     y: Sample
+    for_summary: bool = False
     _margins: Margins | None = field(default=None, init=False, repr=False, compare=False)
+    _group_sums: Array | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def n_rows(self) -> int:
@@ -134,6 +137,8 @@ class Gram:
         strips = [slice(i, min(i + TILE, end)) for start, end in ((0, n_x), (n_x, n)) for i in range(start, end, TILE)]
         constant = float(_evaluate(self.kernel, rows[:1], rows[n_x : n_x + 1])[0, 0])
         row_sums, diagonal, pairs, norm = np.zeros((n, 2)), np.empty(n), 0.0, 0.0
+        member = _members(n_x, n - n_x) if self.for_summary else np.empty((n, 0))
+        group_sums = np.zeros((member.shape[1], member.shape[1]))
         for i, one in enumerate(strips):
             for other in strips[i:]:
                 p = rows[one]
@@ -149,8 +154,12 @@ class Gram:
                 row_sums[one, int(other.start >= n_x)] += values.sum(axis=1)
                 # The tile below the diagonal has the same squares once more.
                 norm = math.hypot(norm, _norm(values) * (1.0 if other is one else math.sqrt(2.0)))
+                if self.for_summary:
+                    part = member[one].T @ values @ member[other]
+                    group_sums += part if other is one else part + part.T
                 yield Tile(one, other, values)
         object.__setattr__(self, "_margins", Margins(n_x, n - n_x, row_sums, diagonal, pairs, norm))
+        object.__setattr__(self, "_group_sums", group_sums)
 
     def margins(self) -> Margins:
         """Return what the last pass has left behind, or make one."""
@@ -170,20 +179,18 @@ class Gram:
 
     def summary(self) -> Summary:
         """Return the summary of all rows as one block, for which no Gram matrix is ever whole."""
-        n_x, n_y = len(self.x), len(self.y)
+        if not self.for_summary:
+            return replace(self, for_summary=True).summary()
+        margins, sums = self.margins(), cast(Array, self._group_sums)
+        n_x, n_y = margins.n_x, margins.n_y
         blocks = Blocks(n_x, n_y, 1)
-        member = _members(n_x, n_y, blocks.n_groups)
-        sums = np.zeros((member.shape[1], member.shape[1]))
-        for rows, columns, values in self.tiles():
-            part = member[rows].T @ values @ member[columns]
-            sums += part if rows == columns else part + part.T
         x, y, rest = np.split(np.arange(len(sums)), [blocks.n_groups, 2 * blocks.n_groups])
         kxx, kyy, kxy = (sums[None][:, u[:, None], v] for u, v in ((x, x), (y, y), (x, y)))
         if blocks.paired:
-            value, cores = self.margins().paired(), grouped_paired_cores(kxx + kyy, kxy, n_x)
+            value, cores = margins.paired(), grouped_paired_cores(kxx + kyy, kxy, n_x)
         else:
             pull = difference(sums[x, rest], sums[y, rest])[None]
-            value, cores = self.margins().unbiased(), grouped_unpaired_cores(kxx, kyy, kxy, pull, (n_x, n_y))
+            value, cores = margins.unbiased(), grouped_unpaired_cores(kxx, kyy, kxy, pull, (n_x, n_y))
         return Summary(blocks, np.zeros(1, dtype=np.int64), np.array([value]), cores)
 
     def core(self) -> Array:
@@ -202,9 +209,9 @@ class Gram:
         return out
 
 
-def _members(n_x: int, n_y: int, n_groups: int) -> Array:
+def _members(n_x: int, n_y: int) -> Array:
     """Return 1 where a row belongs to a group of x, to one of y, or to the rest of the longer sample: (N, 2g + 1)."""
-    n = min(n_x, n_y)
+    n, n_groups = min(n_x, n_y), Blocks(n_x, n_y, 1).n_groups
     out = np.zeros((n_x + n_y, 2 * n_groups + 1))
     out[:n, :n_groups] = out[n_x : n_x + n, n_groups:-1] = members(n, n_groups)
     out[n:n_x, -1] = out[n_x + n :, -1] = 1.0
