@@ -17,7 +17,7 @@ from btests.cli import commands
 from btests.experiments.reproduce.catalogue import PLAIN
 
 FILES = {
-    "table1": ("csv", "md"),
+    "table1": ("csv", "md", "png", "svg"),
     "figure2": ("csv", "md", "png", "svg"),
     "figure3": ("csv", "md", "png", "svg"),
     "figure4": ("csv", "md", "png", "svg"),

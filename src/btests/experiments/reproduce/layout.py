@@ -10,6 +10,7 @@ from btests.experiments.reproduce.methods import BEYOND, BY_KEY, MEDIANS, PAPER,
 from btests.experiments.reproduce.protocol import Report, Row, Table, add_up
 from btests.experiments.reproduce.published import MEDIAN_NEEDS_MORE_THAN, ROUNDING, TABLE1_TRIALS
 from btests.experiments.reproduce.search import Step
+from btests.experiments.reproduce.tablepicture import draw
 
 _CAPTION = """
 Table 1 of the paper: the least number of rows n of each sample for Type I and Type II errors of 5 % on the blobs. The
@@ -51,7 +52,9 @@ def report(name: str, rows: Sequence[Row], answers: Mapping[str, Step], times: S
         caption,
         counts,
         (*tables, _medians(counts, took)),
-        more={f"{name}-seconds": times, f"{name}-sizes": _sizes(answers)},
+        lambda figure: draw(figure, answers),
+        (9.0, 7.0),
+        {f"{name}-seconds": times, f"{name}-sizes": _sizes(answers)},
     )
 
 
