@@ -9,7 +9,7 @@ import pytest
 
 from btests import Normal, SignFlip, btest
 from btests.experiments.reproduce.methods import BEYOND, BY_KEY, MEDIANS, PAPER, TAKEN_LITERALLY
-from btests.experiments.reproduce.published import SAMPLES, SECONDS
+from btests.experiments.reproduce.published import SAMPLES, SECONDS, leeway
 from btests.experiments.reproduce.trials import LEVEL, STRATEGIES, draw, rejects, selections
 from btests.selection import Selector, Setting
 from btests.statistics import Sample
@@ -62,6 +62,10 @@ def test_every_published_number_has_a_row() -> None:
     assert all(method.published for method in (*PAPER, *TAKEN_LITERALLY))
     assert not any(method.published for method in (*BEYOND, *MEDIANS))
     assert len(BY_KEY) == len(PAPER) + len(TAKEN_LITERALLY) + len(BEYOND) + len(MEDIANS)
+
+
+def test_round_numbers_leave_more_leeway() -> None:
+    assert [leeway(n) for n in (886, 3850, 1700, 37000)] == pytest.approx([9.36, 43.5, 67.0, 870.0])
 
 
 @pytest.mark.parametrize("key", BY_KEY)

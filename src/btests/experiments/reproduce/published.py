@@ -33,8 +33,17 @@ SECONDS = {
     "bootstrap": 129.4094,
 }
 
-#: The published numbers of samples are round: by that much of themselves.
-ROUNDING = 0.01
+# The paper's search stops at a Type II error of 5 % +- 0.25 %, which is about that much of the number of samples.
+_STOPS_WITHIN = 0.01
+
+
+def leeway(samples: int) -> float:
+    """Return by how much a published number of samples is round, and the search behind it loose."""
+    unit = 1
+    while samples % (10 * unit) == 0:
+        unit *= 10
+    return 0.5 * unit + _STOPS_WITHIN * samples
+
 
 #: With the median bandwidth the paper found no test that needs fewer samples than this.
 MEDIAN_NEEDS_MORE_THAN = 60_000

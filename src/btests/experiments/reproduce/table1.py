@@ -29,7 +29,7 @@ class Plan(NamedTuple):
 _SLOW = ("multiple-b2", "spectrum", "bootstrap", "literal-spectrum", "literal-bootstrap")
 _FULL = {
     False: Plan(Effort(250, 250, 500, 3000, 750), 2000, 1000),
-    True: Plan(Effort(250, 250, 250, 3000, 500), 1000, 0),
+    True: Plan(Effort(250, 250, 250, 3000, 500), 1000, 1000),
 }
 _QUICK = {False: Plan(Effort(20, 20, 20, 40, 20), 20, 0), True: Plan(Effort(10, 10, 10, 20, 10), 10, 0)}
 
