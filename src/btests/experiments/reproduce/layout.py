@@ -122,14 +122,16 @@ def _medians(counts: Sequence[Row], took: Mapping[str, float]) -> Table:
 
 
 def _sizes(answers: Mapping[str, Step]) -> list[Row]:
-    """Return the answers of the searches."""
+    """Return the answers of the searches, with the trials that each rests on."""
     return [
         {
             "method": key,
-            "samples": "" if found.answer is None else round(found.answer.value, 1),
-            "low": "" if found.answer is None else round(found.answer.low, 1),
-            "high": "" if found.answer is None else round(found.answer.high, 1),
+            "samples": round(found.answer.value, 1),
+            "low": round(found.answer.low, 1),
+            "high": round(found.answer.high, 1),
+            "trials": found.answer.trials,
             "level_measured_at": found.centre,
         }
         for key, found in answers.items()
+        if found.answer is not None
     ]

@@ -35,13 +35,14 @@ class Writer:
     def write(self, report: Report) -> list[Path]:
         """Write the files of a report, each whole or not at all, and return them."""
         pictures = _pictures(report)
-        texts = {f"{report.name}.md": self._markdown(report, bool(pictures))}
+        texts = {f"{report.name}.md": self.markdown(report, has_picture=bool(pictures))}
         tables = {report.name: report.counts, **(report.more or {})}
         texts |= {f"{name}.csv": to_csv(rows) for name, rows in tables.items() if rows}
         files = {name: text.encode() for name, text in texts.items()} | pictures
         return [replace(self.out / name, content) for name, content in files.items()]
 
-    def _markdown(self, report: Report, has_picture: bool) -> str:
+    def markdown(self, report: Report, *, has_picture: bool) -> str:
+        """Return the text of a report."""
         lines = [f"# {report.title}", ""]
         if "--quick" in self.command:
             lines += ["**A quick run: a small part of the repetitions that are named below.**", ""]
@@ -49,7 +50,7 @@ class Writer:
         if has_picture:
             lines += [f"![{report.title}]({report.name}.svg)", ""]
         for table in report.tables:
-            lines += [*to_markdown(table), ""]
+            lines += [*tomarkdown(table), ""]
         lines.append(f"Made by `{self.command}`, btests {__version__}.")
         return "\n".join(lines) + "\n"
 
@@ -70,7 +71,7 @@ def to_csv(rows: Sequence[Row]) -> str:
     return text.getvalue()
 
 
-def to_markdown(table: Table) -> list[str]:
+def tomarkdown(table: Table) -> list[str]:
     """Return the lines of a table."""
     heading = [f"## {table.heading}", ""] if table.heading else []
     rule = "| " + " | ".join("---" for _ in table.columns) + " |"
