@@ -81,6 +81,8 @@ def reproduce(
 
 
 def _run(experiments: list[Experiment], out: Path, options: str, workers: int) -> None:
+    from concurrent.futures.process import BrokenProcessPool
+
     from btests.experiments.reproduce.runner import run
 
     label = ", ".join(experiment.name for experiment in experiments)
@@ -92,11 +94,14 @@ def _run(experiments: list[Experiment], out: Path, options: str, workers: int) -
             if place > bar.pos:
                 bar.update(place - bar.pos)
 
+        kept = f"what is done is kept in {str(out)!r}, and the same command goes on from there"
         try:
             files = run(experiments, out, options, workers, advance)
         except KeyboardInterrupt:
             bar.render_finish()
-            kept = f"what is done is kept in {str(out)!r}, and the same command goes on from there"
             click.echo(f"\nbtests: stopped; {kept}.", err=True)
             raise click.exceptions.Exit(130) from None
+        except BrokenProcessPool:
+            bar.render_finish()
+            raise click.ClickException(f"A worker process was killed, for want of memory perhaps; {kept}.") from None
     click.echo(f"{label}: wrote {len(files)} files to {out}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -134,3 +135,17 @@ def test_a_run_that_was_stopped_goes_on(stop: signal.Signals, tmp_path: Path) ->
     subprocess.run(command, capture_output=True, check=True)
     assert (out / "figure3.md").exists()
     assert all(piece.stat().st_mtime_ns == when for piece, when in first.items())
+
+
+def test_a_worker_that_is_killed_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("btests.experiments.reproduce.figure2.draw_points", kill_worker)
+    stopped = CliRunner().invoke(
+        commands, ["reproduce", "figure2", "--quick", "--out", str(tmp_path), "--workers", "1"]
+    )
+    assert stopped.exit_code == 1
+    assert "A worker process was killed" in stopped.output
+    assert "goes on from there" in stopped.output
+
+
+def kill_worker(*arguments: object) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
