@@ -18,32 +18,51 @@ inline Doubles exp2_minus_one(Doubles q) {
 // The members of a family, widest first.
 struct Levels {
     const Task& t;
+    const bool doubling;  // each bandwidth is half the one before: all kernels after the first are squared twice
+
+    explicit Levels(const Task& task) : t(task), doubling(is_doubling(task)) {}
+
+    static bool is_doubling(const Task& t) {
+        for (std::int64_t level = 1; level < t.n_kernels; ++level) if (t.squarings[level] != 2) return false;
+        return true;
+    }
 
     // Hand u of n vectors of distances to use(level, u), level by level, until all kernel values to come are 0. It returns
-    // the sum of u over the vectors.
-    template <int n, class Use> void each(const Doubles* q, Use use) const {
+    // the sum of u over the vectors, of which only `n_real` count: those of pairs that are none are all 0.
+    template <int n, class Use> void each(const Doubles* q, int n_real, Use use) const {
         Doubles u[n];
         fresh<n>(u, q, t.ratios[0]);
+        if (doubling) return halve<n>(u, n_real, use);
         use(0, u);
         for (std::int64_t level = 1; level < t.n_kernels; ++level) {
             const std::int32_t times = t.squarings[level];
-            if (times == 2) {
-                for (int i = 0; i < n; ++i) u[i] = squared(squared(u[i]));
-            } else if (times > 0) {
-                for (std::int32_t s = 0; s < times; ++s)
-                    for (int i = 0; i < n; ++i) u[i] = squared(u[i]);
-            } else fresh<n>(u, q, t.ratios[level]);
-            const Doubles sum = use(level, u);
-            if (level + 1 == t.n_kernels) return;
-            // A sum of -n: all are -1, or so near that their squares are. A new exponential needs all to be -1. Either
-            // way the sums to come are the same to the last bit whether or not we leave here.
-            const bool squares = t.squarings[level + 1] > 0;
-            if (!(squares ? any_above(sum, spread(-double(n))) : any_above(largest<n>(u), spread(-1.0)))) return;
+            for (std::int32_t s = 0; s < times; ++s)
+                for (int i = 0; i < n; ++i) u[i] = squared(u[i]);
+            if (times == 0) fresh<n>(u, q, t.ratios[level]);
+            use(level, u);
+            if (!any_above(largest<n>(u), spread(-1.0))) return;  // a new exponential of these is -1 as well
+        }
+    }
+
+    // The same where all kernels double: a loop of its own, in which u never leaves its registers.
+    template <int n, class Use> void halve(const Doubles* widest, int n_real, Use use) const {
+        Doubles u[n];
+        for (int i = 0; i < n; ++i) u[i] = widest[i];
+        const Doubles nothing = spread(-double(n_real));
+        std::int64_t level = 0;
+        // A sum of -n: all are -1, or so near that their squares are. The sums to come are the same to the last bit
+        // whether or not we leave here.
+        while (any_above(use(level, u), nothing) && ++level < t.n_kernels) {
+#pragma GCC unroll 16
+            for (int i = 0; i < n; ++i) u[i] = squared(squared(u[i]));
         }
     }
 
     template <int n> static void fresh(Doubles* u, const Doubles* q, double ratio) {
-        for (int i = 0; i < n; ++i) u[i] = exp2_minus_one(q[i] * ratio);
+        constexpr int together = n < 4 ? n : 4;
+        for (int i = 0; i < n; i += together)
+#pragma GCC unroll 4
+            for (int j = i; j < i + together; ++j) u[j] = exp2_minus_one(q[j] * ratio);
     }
 
     // u of the square of k. Not u (u + 2), whose sum is rounded: that would never come down to -1.

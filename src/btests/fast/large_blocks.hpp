@@ -31,6 +31,7 @@ template <class T, class Shape, int width> struct LargeBlocks {
     const std::int64_t most_x, most_y, most_rest;  // rows of a block: of x, of y, and of the longer without a partner
     Scratch<T> rows_x, rows_y, rows_r, columns_x, columns_y, columns_r, norms_x, norms_y, norms_r, buffer;
     GroupSums<width> found;
+    const Levels levels;
 
     static std::int64_t capacity(std::int64_t n, std::int64_t g) { return ((n + g - 1) / g * width + pair - 1) / pair * pair; }
 
@@ -43,7 +44,7 @@ template <class T, class Shape, int width> struct LargeBlocks {
           rows_x((most_x + many) * d), rows_y((most_y + many) * d), rows_r((most_rest + many) * d),
           columns_x(capacity(most_x, g) * d), columns_y(capacity(most_y, g) * d), columns_r(capacity(most_rest, g) * d),
           norms_x(capacity(most_x, g)), norms_y(capacity(most_y, g)), norms_r(capacity(most_rest, g)),
-          buffer(32 * columns), found(task) {}
+          buffer(32 * columns), found(task), levels(task) {}
 
     std::int64_t slot(std::int64_t r) const { return r / g * width + r % g; }
 
@@ -168,7 +169,7 @@ template <class T, class Shape, int width> struct LargeBlocks {
     template <int n, int slots> void side_by_side(const T* q, double* sums) const {
         Doubles distances[n * slots];
         for (int i = 0; i < n * slots; ++i) distances[i] = load(q + i / slots * width + i % slots * lanes);
-        Levels{t}.each<n * slots>(distances, [&](std::int64_t level, const Doubles* u) {
+        levels.template each<n * slots>(distances, n * slots, [&](std::int64_t level, const Doubles* u) BTESTS_INLINE {
             Doubles all = {};
             for (int s = 0; s < slots; ++s) {
                 Doubles sum = u[s];

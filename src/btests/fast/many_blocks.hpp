@@ -21,11 +21,12 @@ template <class T, class Shape, int D> struct ManyBlocks {
     Scratch<double> between;   // [kernel][group][group][lane]: sum of h over pairs a < b
     Scratch<double> totals;    // [kernel][lane]
     Scratch<double> cells;     // [pair][kernel][lane]: what the pairs in flight add up to
+    const Levels levels;
 
     explicit ManyBlocks(const Task& task)
         : t(task), d(D ? D : task.d), g(task.n_groups), capacity(task.n_x / task.n_blocks + 1),
           xs(capacity * d * lanes), ys(capacity * d * lanes), n_kernels(task.n_kernels),
-          between(g * g * n_kernels * lanes), totals(n_kernels * lanes), cells(together * n_kernels * lanes) {}
+          between(g * g * n_kernels * lanes), totals(n_kernels * lanes), cells(together * n_kernels * lanes), levels(task) {}
 
     // Put the rows of each lane's block side by side; spare lanes repeat the last block. A block of one row less gets the
     // origin for it, in x and in y: with any row that makes an h of exactly 0.
@@ -105,11 +106,12 @@ template <class T, class Shape, int D> struct ManyBlocks {
 
     // h of n pairs of rows (a, b) for all kernels of a family, added to the cells: those of each pair if they lie in
     // different groups (`apart`), the first cells for all of them otherwise.
-    template <int n, bool apart> void meet_family(const std::int64_t* a, const std::int64_t* b) const {
+    template <int n, bool apart> void meet_family(const std::int64_t* a, const std::int64_t* b, int n_real = n) const {
         Vec<T> q[4 * n];  // n of xx, n of yy, n of xy, n of yx
         if (a[0] == a[n - 1]) distances<n, true>(a, b, q);
         else distances<n, false>(a, b, q);
-        Levels{t}.each<4 * n>(q, [&](std::int64_t level, const Doubles* u) {
+        for (int i = n_real; i < n; ++i) q[i] = q[n + i] = q[2 * n + i] = q[3 * n + i] = Vec<T>{};  // u is 0: adds nothing
+        levels.template each<4 * n>(q, 4 * n_real, [&](std::int64_t level, const Doubles* u) BTESTS_INLINE {
             Doubles within[n], across[n];
             for (int i = 0; i < n; ++i) within[i] = u[i] + u[n + i], across[i] = u[2 * n + i] + u[3 * n + i];
             const Doubles alike = total<n>(within), unlike = total<n>(across);
@@ -154,8 +156,9 @@ template <class T, class Shape, int D> struct ManyBlocks {
         const bool single = b <= g;  // one row to a group, and no pairs inside one
         for (std::int64_t u = 0; u < g; ++u)
             for (std::int64_t v = u + single; v < g; ++v) {
-                std::memset(cells.get(), 0, together * n_kernels * lanes * sizeof(double));
-                if (single && v + together <= g) {  // neighbours in v go side by side
+                const bool several = single && v + together <= g;  // neighbours in v go side by side
+                std::memset(cells.get(), 0, (several ? together : 1) * n_kernels * lanes * sizeof(double));
+                if (several) {
                     for (int i = 0; i < together; ++i) left[i] = u, right[i] = v + i;
                     meet_family<together, true>(left, right);
                     for (int i = 0; i < together; ++i) keep(u, v + i, i);
@@ -168,7 +171,11 @@ template <class T, class Shape, int D> struct ManyBlocks {
                         left[n] = i, right[n] = j;
                         if (++n == together) meet_family<together, false>(left, right), n = 0;
                     }
-                for (int i = 0; i < n; ++i) meet_family<1, false>(left + i, right + i);
+                if (n == 1) meet_family<1, false>(left, right);
+                else if (n > 1) {
+                    for (int i = n; i < together; ++i) left[i] = left[n - 1], right[i] = right[n - 1];
+                    meet_family<together, false>(left, right, n);
+                }
                 keep(u, v, 0);
             }
     }

@@ -7,6 +7,9 @@
 #include <immintrin.h>
 #endif
 
+// For what is called in an inner loop and must not make its arguments leave their registers.
+#define BTESTS_INLINE __attribute__((always_inline))
+
 namespace btests {
 namespace BTESTS_ISA {
 
