@@ -28,6 +28,7 @@ from btests import (
     Null,
     Pairwise,
     Polynomial,
+    PrecisionWarning,
     RationalQuadratic,
     SignFlip,
     ThirdCumulant,
@@ -438,3 +439,10 @@ def test_a_pvalue_or_a_sentence(x: Array, y: Array, kernel: Any, null: Null, dty
         assert 0.0 < result.pvalue <= 1.0
         assert math.isfinite(result.statistic)
         assert not math.isnan(result.threshold(0.05))
+
+
+def test_whole_numbers_that_floats_cannot_hold() -> None:
+    x = 2**60 + np.arange(20)
+    with pytest.warns(PrecisionWarning, match=r"x has whole numbers up to 1\.15e\+18; beyond 2\^53"):
+        btest(x, np.arange(20), seed=1)
+    assert btest(x - 2**60, np.arange(20), seed=1).pvalue > 0.05

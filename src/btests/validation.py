@@ -10,10 +10,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from btests.warnings import PrecisionWarning, warn
+
 Rows = npt.NDArray[Any]
 
 # Look for NaN in slices of this many numbers: the mask of all data at once would cost an eighth of them in memory.
 _SLICE = 2**20
+
+# Up to here every whole number is a float.
+_LAST_WHOLE = 2**53
 
 # Larger cells would overflow in a difference.
 _LARGEST = np.float64(1e300)
@@ -120,6 +125,7 @@ def _frame_rows(name: str, frame: Any, present: list[str], wanted: list[str]) ->
         cells = np.asarray(frame[column])
         if cells.dtype.kind not in "biuf":
             raise TypeError(f"column {column!r} of {name} holds {cells.dtype}, not numbers; encode or drop it")
+        _warn_of_huge_whole_numbers(f"column {column!r} of {name}", cells)
         columns.append(cells.astype(np.float64))
     if not columns:
         raise ValueError(f"{name} has no columns")
@@ -140,6 +146,7 @@ def _rows(name: str, value: Any, names: list[str] | None, objects_allowed: bool,
             raise ValueError(f"{name} must have rows and columns, (n, d) or (n,), got shape {array.shape}")
         if array.ndim == 2 and array.shape[1] == 0:
             raise ValueError(f"{name} has no columns")
+        _warn_of_huge_whole_numbers(name, array)
         rows = array.reshape(len(array), -1) if len(array) else array.reshape(0, 1)
         return np.ascontiguousarray(rows, dtype=np.float32 if rows.dtype == np.float32 else np.float64)
     if array.size == 0 and isinstance(value, Sequence) and len(value) == 0:
@@ -150,6 +157,17 @@ def _rows(name: str, value: Any, names: list[str] | None, objects_allowed: bool,
             "encode it as numbers, or give a kernel for such objects, e.g. kernel=btests.Pairwise(function)"
         )
     return _objects(name, value)
+
+
+def _warn_of_huge_whole_numbers(name: str, cells: Rows) -> None:
+    if cells.dtype.kind in "iu" and cells.dtype.itemsize == 8 and cells.size:
+        largest = max(int(cells.max()), -int(cells.min()))
+        if largest > _LAST_WHOLE:
+            warn(
+                f"{name} has whole numbers up to {largest:.3g}; beyond 2^53 floats cannot tell neighbours apart: "
+                "subtract a common offset first",
+                PrecisionWarning,
+            )
 
 
 def _objects(name: str, value: Any) -> Rows:

@@ -19,7 +19,7 @@ class DegenerateDataWarning(BTestWarning):
 
 
 class PrecisionWarning(BTestWarning):
-    """The arithmetic that was asked for is too coarse for this kernel."""
+    """The arithmetic is too coarse for this kernel or these data."""
 
 
 class SelectionWarning(BTestWarning):
