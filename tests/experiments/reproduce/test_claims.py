@@ -10,7 +10,7 @@ from scipy import stats
 from tests.bounds import deviations
 
 from btests.experiments.reproduce.blockvalues import CASES, GRID, moments
-from btests.experiments.reproduce.cells import N_BATCHES, Cell, jackknife, read_cells, slope
+from btests.experiments.reproduce.cells import N_BATCHES, Cell, jackknife, parts, read_cells, slope
 from btests.experiments.reproduce.protocol import Row
 
 
@@ -73,3 +73,12 @@ def test_jackknife_of_a_mean_is_students_interval() -> None:
     found = jackknife(lambda used: float(values[used].mean()), 1)
     low, high = stats.t.interval(0.95, N_BATCHES - 1, values.mean(), stats.sem(values))
     assert (found.low, found.value, found.high) == pytest.approx((low, values.mean(), high))
+
+
+def test_the_parts_of_a_variance_are_found() -> None:
+    def cell(b: int) -> Cell:
+        variance = (0.2 + 3.0 / (b - 1)) / 64
+        sums = np.tile([100.0, 0.0, 100.0 * variance, 0.0], (N_BATCHES, 1))
+        return Cell("fine, H_A", b, 64, sums, np.empty((N_BATCHES, 0)), np.empty((N_BATCHES, 0)))
+
+    assert parts([cell(b) for b in (2, 8, 32)]) == pytest.approx((0.2, 3.0))

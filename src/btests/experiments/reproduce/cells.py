@@ -106,6 +106,14 @@ def slope(cells: Sequence[Cell], x: Callable[[Cell], float], y: Callable[[Cell, 
     return jackknife(fitted, sum(cell.draws for cell in cells))
 
 
+def parts(cells: Sequence[Cell], used: Used = ALL) -> tuple[float, float]:
+    """Return s and c of ``n variance = s + c / (B - 1)``, by least squares of relative errors."""
+    heights = np.array([cell.n * cell.variance(used) for cell in cells])
+    design = np.array([(1.0, 1.0 / (cell.block_size - 1)) for cell in cells]) / heights[:, None]
+    s, c = np.linalg.lstsq(design, np.ones(len(cells)), rcond=None)[0]
+    return float(s), float(c)
+
+
 def jackknife(estimate: Callable[[Used], float], trials: int) -> Estimate:
     """Return an estimate from all batches, with the interval that leaving out each of them in turn gives."""
     value = estimate(ALL)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from btests.experiments.reproduce.blockvalues import GRID
-from btests.experiments.reproduce.cells import Cell, read_cells, slope
+from btests.experiments.reproduce.cells import Cell, jackknife, parts, read_cells, slope
 from btests.experiments.reproduce.intervals import COLUMNS, Estimate
 from btests.experiments.reproduce.lawpicture import Curves, draw
 from btests.experiments.reproduce.protocol import Report, Row, Table
@@ -44,7 +44,7 @@ def report(name: str, rows: Sequence[Row]) -> Report:
         "The claims of sections 2.2 and 2.3",
         _CAPTION,
         counts,
-        (table, _points(cells)),
+        (table, _parts(cells), _points(cells)),
         lambda figure: draw(figure, _curves(cells)),
         (10.0, 7.6),
         {f"{name}-distribution": _distribution(cells)},
@@ -77,6 +77,7 @@ def _claims(cells: Sequence[Cell]) -> list[tuple[str, float, Estimate]]:
     for case in ("fine", "wide"):
         over_b, over_n = _over_b(cells, f"{case}, H0"), _over_n(cells, f"{case}, H0")
         large = [cell for cell in over_b if cell.block_size >= 16]
+        exact = slope(large, _b, lambda cell, used: 1.0 / (cell.block_size - 1)).value
         found += [
             (f"H0, {case}: variance over n, B = 16", -1.0, slope(over_n, _n, Cell.variance)),
             (
@@ -84,14 +85,24 @@ def _claims(cells: Sequence[Cell]) -> list[tuple[str, float, Estimate]]:
                 -1.0,
                 slope(over_b, _b_less_one, Cell.variance),
             ),
-            (f"H0, {case}: variance over B, n = 512, B >= 16 (in the limit)", -1.0, slope(large, _b, Cell.variance)),
+            (
+                f"H0, {case}: variance over B, n = 512, B >= 16 (in the limit; the exact law has {exact:.3f} here)",
+                -1.0,
+                slope(large, _b, Cell.variance),
+            ),
         ]
     for case in ("fine", "wide"):
         over_b, over_n = _over_b(cells, f"{case}, H_A"), _over_n(cells, f"{case}, H_A")
         large = [cell for cell in over_b if cell.block_size >= 64]
+        s, c = parts(over_b)
+        exact = _slope_of_parts(large, s, c)
         found += [
             (f"H_A, {case}: variance over n, B = 64", -1.0, slope(over_n, _n, Cell.variance)),
-            (f"H_A, {case}: variance over B, n = 1024, B >= 64 (in the limit)", 0.0, slope(large, _b, Cell.variance)),
+            (
+                f"H_A, {case}: variance over B, n = 1024, B >= 64 (in the limit; the two parts give {exact:.3f} here)",
+                0.0,
+                slope(large, _b, Cell.variance),
+            ),
         ]
     over_b, over_n = _over_b(cells, "wide, H0"), _over_n(cells, "wide, H0")
     found += [
@@ -104,6 +115,10 @@ def _claims(cells: Sequence[Cell]) -> list[tuple[str, float, Estimate]]:
         ),
     ]
     return found
+
+
+def _slope_of_parts(cells: Sequence[Cell], s: float, c: float) -> float:
+    return slope(cells, _b, lambda cell, used: s + c / (cell.block_size - 1)).value
 
 
 def _over_b(cells: Sequence[Cell], case: str) -> list[Cell]:
@@ -121,6 +136,20 @@ def _over_n(cells: Sequence[Cell], case: str) -> list[Cell]:
 def _cells(claim: str, expected: float, found: Estimate) -> tuple[str, ...]:
     agrees = "yes" if found.low <= expected <= found.high else "no"
     return claim, f"{expected:g}", f"{found.value:.3f}", f"{found.low:.3f} to {found.high:.3f}", agrees
+
+
+def _parts(cells: Sequence[Cell]) -> Table:
+    lines = tuple((case, *_split(_over_b(cells, case))) for case in ("fine, H_A", "wide, H_A"))
+    heading = "Under H_A: n times the variance as s + c / (B - 1)"
+    return Table(heading, ("case", "s (95 % interval)", "c (95 % interval)", "c / s"), lines)
+
+
+def _split(cells: Sequence[Cell]) -> tuple[str, str, str]:
+    trials = sum(cell.draws for cell in cells)
+    s = jackknife(lambda used: parts(cells, used)[0], trials)
+    c = jackknife(lambda used: parts(cells, used)[1], trials)
+    shown = [f"{e.value:.3e} ({e.low:.3e} to {e.high:.3e})" for e in (s, c)]
+    return shown[0], shown[1], f"{c.value / s.value:.3g}"
 
 
 def _points(cells: Sequence[Cell]) -> Table:
