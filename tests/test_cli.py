@@ -122,7 +122,7 @@ def test_demo_without_matplotlib_still_answers(shell: Shell, monkeypatch: pytest
         (["demo", "--rows"], "requires an argument"),
         (["demo", "file.csv"], "unexpected extra argument"),
         (["dmo"], "No such command 'dmo'"),
-        (["help", "dmo"], "There is no command 'dmo'; there are demo, help"),
+        (["help", "dmo"], "There is no command 'dmo'; there are compare, demo, help"),
     ],
 )
 def test_mistakes_get_one_sentence_and_status_two(shell: Shell, arguments: list[str], message: str) -> None:

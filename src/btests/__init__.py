@@ -40,6 +40,7 @@ from btests.selection import (
     Weights,
     bandwidths,
 )
+from btests.tables import Comparison, compare
 from btests.warnings import BTestWarning, DegenerateDataWarning, FewBlocksWarning, PrecisionWarning, SelectionWarning
 
 __version__ = "0.1.0"
@@ -48,6 +49,7 @@ __all__ = [
     "Aggregate",
     "BTestWarning",
     "Combination",
+    "Comparison",
     "CrossBlocks",
     "CrossValidation",
     "DegenerateDataWarning",
@@ -83,5 +85,6 @@ __all__ = [
     "Weights",
     "bandwidths",
     "btest",
+    "compare",
     "median_bandwidth",
 ]

@@ -13,6 +13,7 @@ from typing import NoReturn
 import click
 
 from btests import __version__
+from btests.cli.compare import compare
 from btests.cli.demo import demo
 from btests.cli.reproduce import reproduce
 
@@ -58,6 +59,7 @@ def show_help(context: click.Context, command: str | None) -> None:
         click.echo(found.get_help(inner))
 
 
+commands.add_command(compare)
 commands.add_command(demo)
 commands.add_command(reproduce)
 

@@ -1,0 +1,176 @@
+"""The front door for tables: one function, and what it returns."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from btests.validation import check_alpha, check_seed
+
+if TYPE_CHECKING:
+    from btests.result import TestResult
+    from btests.tables.encoding import Encoding
+    from btests.tables.findings import Column, Look, Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The outcome of comparing two tables: ``print`` it, look at it in a notebook, or take its parts.
+
+    Attributes
+    ----------
+    pvalue
+        Of the strongest look at the data (all columns together, one by one, in pairs), corrected for their number; with
+        a tolerance, of "MMD^2 is at most that".
+    alpha
+        The level of the verdict.
+    result
+        The kernel test of all columns together.
+    effect
+        The same test with one kernel that was fixed beforehand: its MMD^2 and interval are not flattered by a choice.
+    columns
+        All columns that took part, those that moved most first.
+    relations
+        Pairs of columns whose relation moved while neither of them did.
+    looks
+        The looks at the data, each with its p-value and null distribution.
+    encoding
+        How columns became coordinates.
+    left_out
+        Columns that took no part, and why.
+    notes
+        What else one should know.
+    details
+        Everything else of ``to_dict()``.
+    """
+
+    pvalue: float
+    alpha: float
+    result: TestResult
+    effect: TestResult
+    columns: tuple[Column, ...]
+    relations: tuple[Relation, ...]
+    looks: tuple[Look, ...]
+    encoding: Encoding
+    left_out: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+    names: tuple[str, str]
+    details: dict[str, Any] = field(repr=False, compare=False)
+
+    @property
+    def different(self) -> bool:
+        """Whether a difference was found at level ``alpha``."""
+        return self.pvalue <= self.alpha
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, by the schema in docs/compare-schema.md."""
+        from btests.tables.schema import as_dict
+
+        return as_dict(self)
+
+    def to_html(self, path: str | Path, *, force: bool = False) -> None:
+        """Write a page that shows it all to ``path``, which must not exist unless ``force``."""
+        from btests.report import render
+
+        text = render(self.to_dict())
+        with Path(path).open("w" if force else "x", encoding="utf-8") as file:
+            file.write(text)
+
+    def __str__(self) -> str:
+        from btests.tables.text import screen
+
+        return screen(self)
+
+    def _repr_html_(self) -> str:
+        from btests.tables.text import notebook
+
+        return notebook(self)
+
+
+def compare(
+    a: Any,
+    b: Any = None,
+    *,
+    by: str | None = None,
+    value_a: Any = None,
+    value_b: Any = None,
+    columns: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
+    common: bool = False,
+    alpha: float = 0.05,
+    tolerance: float | None = None,
+    kernel: Any = None,
+    null: Any = None,
+    block_size: int | None = None,
+    seed: int | None = None,
+    max_rows: int = 1_000_000,
+    delimiter: str | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Comparison:
+    """Tell whether two tables differ, how much, and where.
+
+    Numbers, booleans, texts, times and missing cells all take part; see docs/compare.md for how.
+
+    Parameters
+    ----------
+    a, b
+        Tables: data frames (pandas, polars, pyarrow), arrays, mappings of columns, or files (CSV, TSV, Parquet,
+        Feather, JSON lines, npy, npz, folders and patterns of them). Columns are matched by name.
+    by, value_a, value_b
+        In place of ``b``: the column of ``a`` that says which side a row is on, and its values for the two sides (not
+        needed where it has two).
+    columns, exclude
+        Columns to compare (all by default), and to leave out.
+    common
+        Go on with the columns that match where others do not; without it they are an error.
+    alpha
+        Level of the verdict and of the marks on columns.
+    tolerance
+        Ask whether MMD^2 is more than this, not whether there is a difference at all.
+    kernel, null, block_size, seed
+        As in ``btest``; by default five Gaussians around the median bandwidth, and blocks of 128 rows at most.
+    max_rows
+        Rows a side to test at most: of longer tables a random choice.
+    delimiter
+        Of CSV files, where it is not a comma (or a tab in a TSV file).
+    progress
+        Called with the share of the work that is done.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> import numpy as np, btests
+    >>> rng = np.random.default_rng(0)
+    >>> colours = np.array(["red", "green", "blue"])
+    >>> a = {"size": rng.normal(size=500), "colour": rng.choice(colours, 500)}
+    >>> b = {"size": rng.normal(size=500), "colour": rng.choice(colours, 500, p=[0.5, 0.3, 0.2])}
+    >>> found = btests.compare(a, b, seed=1)
+    >>> found.different, found.columns[0].name, found.columns[0].moved
+    (True, 'colour', True)
+    """
+    began = time.perf_counter()
+    from btests.tables.run import Options, run
+
+    options = Options(
+        by=by,
+        value_a=value_a,
+        value_b=value_b,
+        columns=tuple(columns or ()),
+        exclude=tuple(exclude),
+        common=common,
+        alpha=check_alpha(alpha),
+        tolerance=tolerance,
+        kernel=kernel,
+        null=null,
+        block_size=block_size,
+        seed=check_seed(seed),
+        max_rows=max_rows,
+        delimiter=delimiter,
+    )
+    return run(a, b, options, began, progress or (lambda share: None))

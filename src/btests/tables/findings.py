@@ -1,0 +1,78 @@
+"""What a comparison finds: columns, relations and looks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from btests.tables.moves import Move
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """How a column moved.
+
+    Attributes
+    ----------
+    name, kind
+        Of the column.
+    effect
+        Share of the rows that would have to change to make the sides alike, less what chance gives; 0 to 1.
+    pvalue, pvalue_corrected
+        Of this column alone, and corrected for the number of columns.
+    moved
+        Whether the corrected p-value is at most the level.
+    what
+        What moved, the surest first.
+    a, b
+        Plain numbers of each side.
+    details
+        Levels, chart and encoding, as in the schema.
+    """
+
+    name: str
+    kind: str
+    effect: float
+    pvalue: float
+    pvalue_corrected: float
+    moved: bool
+    what: tuple[Move, ...]
+    a: dict[str, Any]
+    b: dict[str, Any]
+    details: dict[str, Any]
+
+    @property
+    def summary(self) -> str:
+        """What moved, in one line."""
+        return "; ".join(move.text for move in self.what[:3]) or "nothing beyond chance"
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A pair of columns whose relation moved while neither of them did."""
+
+    columns: tuple[str, str]
+    pvalue: float
+    pvalue_corrected: float
+    measure: str
+    a: float
+    b: float
+
+    @property
+    def text(self) -> str:
+        """What moved, in words."""
+        return f"{self.measure} {self.a:.3f} -> {self.b:.3f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look at the data: its p-value, how many tests it is the strongest of, and its null distribution."""
+
+    name: str
+    title: str
+    pvalue: float
+    n_tests: int
+    axis: str
+    observed: float
+    threshold: float | None
+    null: dict[str, Any] | None

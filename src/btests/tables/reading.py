@@ -1,0 +1,201 @@
+"""Files to arrow tables: one reader for each format, and one sentence where it cannot read."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import io
+import re
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from btests.tables.delimited import read_csv, shortly
+from btests.tables.need import arrow
+
+
+def read(path: str, delimiter: str | None = None) -> Any:
+    """Return the table in a file, in the parts that a pattern or a folder holds, or on standard input for ``-``."""
+    if path == "-":
+        return _checked(_from_bytes(sys.stdin.buffer.read(), delimiter), "standard input")
+    parts = _parts(path)
+    tables = [(part, _checked(_from_file(part, delimiter), str(part))) for part in parts]
+    return tables[0][1] if len(tables) == 1 else _joined(tables)
+
+
+def _parts(path: str) -> list[Path]:
+    found = Path(path)
+    if found.is_dir():
+        files = sorted(f for f in found.rglob("*") if f.is_file() and not re.match(r"[._]", f.name))
+        parts = [f for f in files if _format(f) is not None]
+        if not parts:
+            raise ValueError(f"the folder {path!r} holds no data files ({_known()})")
+        return parts
+    if not found.exists() and glob.has_magic(path):
+        parts = [Path(f) for f in sorted(glob.glob(path, recursive=True)) if Path(f).is_file()]
+        if not parts:
+            raise ValueError(f"no file matches {path!r}")
+        return parts
+    if not found.exists():
+        raise ValueError(f"there is no file {path!r}")
+    return [found]
+
+
+def _format(path: Path) -> str | None:
+    suffixes = [s.lower() for s in path.suffixes]
+    if suffixes and suffixes[-1] == ".gz":
+        suffixes.pop()
+    return _SUFFIXES.get(suffixes[-1]) if suffixes else None
+
+
+def _from_file(path: Path, delimiter: str | None) -> Any:
+    name = _format(path)
+    if name is None:
+        raise ValueError(f"{str(path)!r} is of no known format by its name; known are {_known()}")
+    try:
+        if path.suffix.lower() == ".gz":
+            with gzip.open(path, "rb") as file:
+                data: bytes | None = file.read()
+        else:
+            data = path.read_bytes() if name in ("csv", "tsv") else None
+    except (EOFError, gzip.BadGzipFile) as error:
+        raise ValueError(f"{str(path)!r} is damaged or cut off: {shortly(error)}") from None
+    except OSError as error:
+        raise ValueError(f"{str(path)!r} cannot be read: {error.strerror or shortly(error)}") from None
+    source: Any = path if data is None else data
+    return _READERS[name](source, str(path), delimiter)
+
+
+def _from_bytes(data: bytes, delimiter: str | None) -> Any:
+    """Return the table in bytes that have no name to tell their format: it is told by how they begin."""
+    where = "standard input"
+    if data[:2] == b"\x1f\x8b":
+        try:
+            data = gzip.decompress(data)
+        except (EOFError, OSError) as error:
+            raise ValueError(f"{where} is damaged or cut off: {shortly(error)}") from None
+    starts = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\x93NUMPY": "npy", b"PK\x03\x04": "npz", b"{": "json"}
+    name = next((name for start, name in starts.items() if data.startswith(start)), None)
+    header = data.split(b"\n", 1)[0]
+    if name is None:
+        name = "tsv" if b"\t" in header and b"," not in header else "csv"
+    return _READERS[name](data, where, delimiter)
+
+
+def _read_delimited(default: str) -> Callable[[Any, str, str | None], Any]:
+    def read_one(source: Any, where: str, delimiter: str | None) -> Any:
+        return read_csv(source, where, delimiter or default, guessed=delimiter is None)
+
+    return read_one
+
+
+def _read_parquet(source: Any, where: str, _: str | None) -> Any:
+    parquet = import_module("pyarrow.parquet")
+    return _guarded(lambda file: parquet.ParquetFile(file).read(), source, where, "Parquet")
+
+
+def _read_arrow(source: Any, where: str, _: str | None) -> Any:
+    feather = import_module("pyarrow.feather")
+    return _guarded(lambda file: feather.read_table(file, memory_map=False), source, where, "Arrow or Feather")
+
+
+def _read_json(source: Any, where: str, _: str | None) -> Any:
+    json = import_module("pyarrow.json")
+    options = json.ReadOptions(block_size=2**26)
+    return _guarded(lambda file: json.read_json(file, options), source, where, "JSON lines")
+
+
+def _guarded(reader: Callable[[Any], Any], source: Any, where: str, what: str) -> Any:
+    pa = arrow()
+    file = io.BytesIO(source) if isinstance(source, bytes) else str(source)
+    size = len(source) if isinstance(source, bytes) else source.stat().st_size
+    if size == 0:
+        raise ValueError(f"{where!r} is empty")
+    try:
+        return reader(file)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise ValueError(f"{where!r} is not a readable {what} file, or it is cut off: {shortly(error)}") from None
+
+
+def _read_numpy(source: Any, where: str, _: str | None) -> Any:
+    import zipfile
+
+    import numpy as np
+
+    from btests.tables.sources import from_arrays
+
+    file = io.BytesIO(source) if isinstance(source, bytes) else source
+    try:
+        found = np.load(file, allow_pickle=False)
+        if isinstance(found, np.ndarray):
+            return from_arrays({"": found}, where)
+        with found:
+            return from_arrays({name: found[name] for name in found.files}, where)
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile, KeyError) as error:
+        if "pickle" in str(error).lower() or "Object arrays" in str(error):
+            raise ValueError(f"{where!r} holds Python objects, which are never loaded; save plain numbers") from None
+        if str(error).startswith(repr(where)):
+            raise
+        raise ValueError(f"{where!r} is not a readable numpy file, or it is cut off: {shortly(error)}") from None
+
+
+def _checked(table: Any, where: str) -> Any:
+    names = table.column_names
+    doubles = sorted({name for name in names if names.count(name) > 1})
+    if doubles:
+        raise ValueError(f"{where!r} has more than one column called {', '.join(map(repr, doubles))}")
+    if table.num_columns == 0:
+        raise ValueError(f"{where!r} has no columns")
+    if table.num_rows == 0:
+        raise ValueError(f"{where!r} has a header and no rows")
+    return table
+
+
+def _joined(tables: list[tuple[Path, Any]]) -> Any:
+    pa = arrow()
+    first, names = tables[0][0], set(tables[0][1].column_names)
+    for part, table in tables[1:]:
+        odd = sorted(names ^ set(table.column_names))
+        if odd:
+            raise ValueError(f"the parts {str(first)!r} and {str(part)!r} do not both have {', '.join(map(repr, odd))}")
+    order = tables[0][1].column_names
+    try:
+        return pa.concat_tables([table.select(order) for _, table in tables], promote_options="permissive")
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise ValueError(
+            f"the parts from {str(first)!r} on have columns of different types: {shortly(error)}"
+        ) from None
+
+
+def _known() -> str:
+    return ", ".join(dict.fromkeys(_SUFFIXES)) + ", also .gz"
+
+
+_SUFFIXES = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".txt": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json": "json",
+    ".npy": "npy",
+    ".npz": "npz",
+}
+
+_READERS: dict[str, Callable[[Any, str, str | None], Any]] = {
+    "csv": _read_delimited(","),
+    "tsv": _read_delimited("\t"),
+    "parquet": _read_parquet,
+    "arrow": _read_arrow,
+    "json": _read_json,
+    "npy": _read_numpy,
+    "npz": _read_numpy,
+}

@@ -1,0 +1,296 @@
+"""One comparison from beginning to end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from btests.blocks import Array, Index
+from btests.tables.cells import Cells, pool
+from btests.tables.charts import column_chart, histogram
+from btests.tables.comparison import Comparison
+from btests.tables.encoding import Encoding
+from btests.tables.features import column_features
+from btests.tables.findings import Column, Look, Relation
+from btests.tables.leaving import why_left_out
+from btests.tables.matching import match, reasons
+from btests.tables.measures import relation_measure
+from btests.tables.moves import describe_levels, describe_side, effect, moves
+from btests.tables.relations import MOST_COLUMNS, scored_pairs
+from btests.tables.scores import Scored, combine, quadratic_scores
+from btests.tables.sides import split_by
+from btests.tables.sources import Loaded, load
+from btests.tables.together import Together, look
+from btests.tables.units import Units
+from btests.tables.witness import examples, witness
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What ``compare`` was called with."""
+
+    by: str | None
+    value_a: Any
+    value_b: Any
+    columns: tuple[str, ...]
+    exclude: tuple[str, ...]
+    common: bool
+    alpha: float
+    tolerance: float | None
+    kernel: Any
+    null: Any
+    block_size: int | None
+    seed: int
+    max_rows: int
+    delimiter: str | None
+
+
+def run(a: Any, b: Any, options: Options, began: float, progress: Callable[[float], None]) -> Comparison:
+    """Read, match, encode, test, describe."""
+    sides, left_out = _sides(a, b, options)
+    progress(0.15)
+    given = tuple(side.table.num_rows for side in sides)
+    notes: list[str] = []
+    sides = (_thinned(sides[0], options, 0, notes), _thinned(sides[1], options, 1, notes))
+    columns = _columns(sides, options, left_out, notes)
+    progress(0.3)
+    names = (sides[0].name, sides[1].name)
+    encoding = Encoding.fit(columns)
+    orders = tuple(_order(side.table.num_rows, options.seed, k) for k, side in enumerate(sides))
+    coordinates = encoding.encode(columns)
+    n_a = columns[0].n_a
+    x, y = coordinates[:n_a][orders[0]], coordinates[n_a:][orders[1]]
+    del coordinates
+    progress(0.4)
+    together = look(x, y, kernel=options.kernel, null=options.null, block_size=options.block_size, seed=options.seed)
+    progress(0.6)
+    units = Units.of(together.blocks, together.flips)
+    by_column = _scored_columns(columns, encoding, units, (orders[0], orders[1]))
+    progress(0.75)
+    pairs: list[tuple[int, int]] = []
+    by_pair: Scored | None = None
+    if 1 < len(columns) <= MOST_COLUMNS:
+        pairs, by_pair = scored_pairs(columns, units, (orders[0], orders[1]))
+    elif len(columns) > MOST_COLUMNS:
+        notes.append(f"pairs of columns were not looked at: there are {len(columns)} columns, more than {MOST_COLUMNS}")
+    progress(0.85)
+    pvalue, looks = _looks(together, by_column, by_pair, options)
+    found = _described(columns, encoding, by_column, options.alpha, names)
+    relations = _relations(columns, pairs, by_pair, found, options.alpha)
+    ranked = sorted(found, key=lambda column: (not column.moved, -column.effect, column.pvalue))
+    progress(0.95)
+    details = _details(columns, ranked, (x, y), (orders[0], orders[1]), together, names=names)
+    details["rows"] = {"a": len(x), "b": len(y), "a_given": given[0], "b_given": given[1]}
+    details["relations_tested"] = len(pairs)
+    details["settings"] = _settings(options)
+    if options.tolerance is not None:
+        pvalue = together.effect.pvalue_above(options.tolerance)
+    details["seconds"] = time.perf_counter() - began
+    progress(1.0)
+    return Comparison(
+        pvalue,
+        options.alpha,
+        together.result,
+        together.effect,
+        tuple(ranked),
+        tuple(relations),
+        tuple(looks),
+        encoding,
+        tuple(left_out),
+        tuple(notes),
+        names,
+        details,
+    )
+
+
+def _sides(a: Any, b: Any, options: Options) -> tuple[tuple[Loaded, Loaded], list[tuple[str, str]]]:
+    if options.by is not None:
+        if b is not None:
+            raise ValueError("--by splits one table: name one file, or two without --by")
+        whole = load(a, "the table", options.delimiter)
+        return split_by(whole, options.by, options.value_a, options.value_b), [(options.by, "it tells the sides apart")]
+    if b is None:
+        raise ValueError("name two tables, or one and the column that tells its sides apart with --by")
+    if isinstance(a, str) and a == b == "-":
+        raise ValueError("standard input can be one of the tables, not both")
+    one, two = load(a, "a", options.delimiter), load(b, "b", options.delimiter)
+    if one.name == two.name:  # the same file name in two folders
+        one, two = (Loaded(t.table, str(s) if isinstance(s, str) else t.name) for t, s in ((one, a), (two, b)))
+    if one.name == two.name:
+        one, two = Loaded(one.table, f"{one.name} (a)"), Loaded(two.table, f"{two.name} (b)")
+    return (one, two), []
+
+
+def _thinned(side: Loaded, options: Options, k: int, notes: list[str]) -> Loaded:
+    n = side.table.num_rows
+    if n < 2:
+        raise ValueError(f"{side.name} has {n} row{'s' * (n != 1)}; a test needs at least 2 a side")
+    if n <= options.max_rows:
+        return side
+    rng = np.random.default_rng([options.seed, 11, k])
+    rows = np.sort(rng.choice(n, options.max_rows, replace=False))
+    notes.append(f"of the {n} rows of {side.name}, {options.max_rows} were tested, chosen at random (--max-rows)")
+    return Loaded(side.table.take(rows), side.name)
+
+
+def _columns(
+    sides: Sequence[Loaded], options: Options, left_out: list[tuple[str, str]], notes: list[str]
+) -> list[Cells]:
+    one, two = sides
+    matched = match(one, two, options.columns, options.exclude, options.common)
+    left_out.extend(matched.left_out)
+    columns = []
+    for name in matched.names:
+        cells = pool(name, one.table[name], two.table[name], (one.name, two.name))
+        why = why_left_out(cells, name in options.columns)
+        if why is None:
+            columns.append(cells)
+        else:
+            left_out.append((name, why))
+    if not columns:
+        raise ValueError(f"no column of {one.name} and {two.name} is left to compare: {reasons(left_out)}")
+    return columns
+
+
+def _order(n: int, seed: int, side: int) -> Index:
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 1 + side]))).permutation(n)
+
+
+def _scored_columns(columns: Sequence[Cells], encoding: Encoding, units: Units, orders: tuple[Index, Index]) -> Scored:
+    moving, still, groups, start = [], [], [], 0
+    for cells, code in zip(columns, encoding.codes, strict=True):
+        features = column_features(cells, code)
+        d, c = units.differences(features[: cells.n_a][orders[0]], features[cells.n_a :][orders[1]])
+        moving.append(d)
+        still.append(c)
+        groups.append(slice(start, start + d.shape[1]))
+        start += d.shape[1]
+    return quadratic_scores(
+        np.concatenate(moving, axis=1), np.concatenate(still), units.signs, groups, units.exhaustive
+    )
+
+
+def _looks(together: Together, by_column: Scored, by_pair: Scored | None, options: Options) -> tuple[float, list[Look]]:
+    """Return the p-value of the strongest look, and all of them."""
+    others = [("columns", "columns one by one", by_column)]
+    others += [("pairs", "pairs of columns", by_pair)] if by_pair is not None and len(by_pair.scores) else []
+    best = [scored.largest() for _, _, scored in others]
+    result = together.result
+    if together.scored is not None:
+        pvalue, own = combine([together.scored, *best])
+        own[0] = result.pvalue
+    else:  # other signs, or none: the rule of Bonferroni
+        pvalue, own = combine(best)
+        own = np.append(result.pvalue, own)
+        pvalue = min(1.0, 2.0 * min(result.pvalue, pvalue))
+    looks = [_kernel_look(together, options.alpha)]
+    for (name, title, scored), largest, p in zip(others, best, own[1:], strict=True):
+        draws = largest.scores[0, :-1] / np.log(10.0)
+        threshold = _upper(draws, options.alpha)
+        null = {**histogram(draws), "n_draws": int(draws.size)}
+        observed = float(largest.observed[0]) / float(np.log(10.0))
+        axis = "largest -log10 of the approximate p-value"
+        looks.append(Look(name, title, float(p), len(scored.scores), axis, observed, threshold, null))
+    return pvalue, looks
+
+
+def _kernel_look(together: Together, alpha: float) -> Look:
+    result = together.result
+    draws = getattr(result.law, "draws", None)
+    null = None if draws is None or not len(draws) else {**histogram(draws), "n_draws": len(draws)}
+    threshold = result.threshold(alpha)
+    finite = threshold if np.isfinite(threshold) else None
+    n_tests = max(1, len(result.candidates))
+    return Look("together", "all columns together", result.pvalue, n_tests, "MMD^2", result.statistic, finite, null)
+
+
+def _upper(draws: Array, alpha: float) -> float | None:
+    k = int(np.floor(alpha * (draws.size + 1)))
+    return float(np.sort(draws)[draws.size - k]) if k >= 1 else None
+
+
+def _described(
+    columns: Sequence[Cells], encoding: Encoding, scored: Scored, alpha: float, names: tuple[str, str]
+) -> list[Column]:
+    own, corrected = scored.pvalues(), scored.corrected()
+    found = []
+    for j, cells in enumerate(columns):
+        details = {
+            "levels": describe_levels(cells),
+            "chart": column_chart(cells, names),
+            "encoding": str(encoding.codes[j]),
+        }
+        found.append(
+            Column(
+                cells.name,
+                cells.kind,
+                effect(cells),
+                float(own[j]),
+                float(corrected[j]),
+                bool(corrected[j] <= alpha),
+                tuple(moves(cells)),
+                describe_side(cells, False),
+                describe_side(cells, True),
+                details,
+            )
+        )
+    return found
+
+
+def _relations(
+    columns: Sequence[Cells],
+    pairs: Sequence[tuple[int, int]],
+    scored: Scored | None,
+    found: Sequence[Column],
+    alpha: float,
+) -> list[Relation]:
+    if scored is None:
+        return []
+    own, corrected = scored.pvalues(), scored.corrected()
+    kept = []
+    for (i, j), p, q in zip(pairs, own, corrected, strict=True):
+        if q <= alpha and not found[i].moved and not found[j].moved:
+            measure, a, b = relation_measure(columns[i], columns[j])
+            kept.append(Relation((columns[i].name, columns[j].name), float(p), float(q), measure, a, b))
+    return sorted(kept, key=lambda relation: (relation.pvalue_corrected, -abs(relation.a - relation.b)))
+
+
+def _details(
+    columns: Sequence[Cells],
+    ranked: Sequence[Column],
+    points: tuple[Array, Array],
+    orders: tuple[Index, Index],
+    together: Together,
+    *,
+    names: tuple[str, str],
+) -> dict[str, Any]:
+    place = {cells.name: cells for cells in columns}
+    telling = [place[column.name] for column in ranked]
+    bandwidth = getattr(together.effect.kernel, "bandwidth", None)
+    if not isinstance(bandwidth, float):
+        bandwidth = float(np.sqrt(points[0].shape[1]))
+    return {
+        "witness": witness(telling[0], telling[1], names) if len(telling) > 1 else None,
+        "examples": examples(points, telling, orders, bandwidth),
+        "command": None,
+    }
+
+
+def _settings(options: Options) -> dict[str, Any]:
+    return {
+        "alpha": options.alpha,
+        "seed": options.seed,
+        "block_size": options.block_size,
+        "kernel": None if options.kernel is None else str(options.kernel),
+        "null": None if options.null is None else str(options.null),
+        "tolerance": options.tolerance,
+        "columns": list(options.columns) or None,
+        "exclude": list(options.exclude) or None,
+        "common": options.common,
+        "by": options.by,
+        "max_rows": options.max_rows,
+    }

@@ -1,0 +1,113 @@
+"""From differences of features to p-values: several statistics under signs that they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from btests.blocks import Array
+
+# Outcomes that differ by less than this share are equal on paper: sums made in another order.
+_TIE = 1e-9
+
+# Tails below this are not taken from the library's function, which ends at the smallest float.
+_LEAST_TAIL = 1e-280
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Scores of m statistics under r draws of signs, large if unlikely, and last for the data as they are: (m, r + 1).
+
+    ``exhaustive`` if the draws are all that there are, the observed one among them.
+    """
+
+    scores: Array
+    exhaustive: bool
+
+    @property
+    def observed(self) -> Array:
+        """The scores of the data as they are: (m,)."""
+        return self.scores[:, -1]
+
+    def pvalues(self) -> Array:
+        """Return the p-value of each statistic alone: (m,)."""
+        return _share_above(self.scores, self.exhaustive)
+
+    def corrected(self) -> Array:
+        r"""Return p-values corrected for the number of statistics: (m,).
+
+        Step-down (Westfall and Young 1993, algorithm 2.8 with scores in place of p-values): the largest score is
+        compared with the largest of all that a draw gives, the second with the largest of those but the first, and so
+        on.
+        """
+        order = np.argsort(-self.observed, kind="stable")
+        out = np.empty(len(order))
+        running = np.full(self.scores.shape[1], -np.inf)
+        for j in order[::-1]:
+            running = np.maximum(running, self.scores[j])
+            # The observed column must hold the score of j itself, the largest of those from j on.
+            out[j] = _share_above(running[None, :], self.exhaustive)[0]
+        out[order] = np.maximum.accumulate(out[order])
+        return out
+
+    def largest(self) -> Scored:
+        """Return the largest of all scores as one statistic."""
+        return Scored(self.scores.max(axis=0, keepdims=True), self.exhaustive)
+
+
+def quadratic_scores(moving: Array, still: Array, signs: Array, groups: list[slice], exhaustive: bool) -> Scored:
+    r"""Return scores of ``|c + sum_u s_u D_u|^2`` over m groups of features: (u, k), (k,), (u, r + 1) to (m, r + 1).
+
+    Mean and variance over all signs are closed and no sign changes them: ``|c|^2 + sum |D_u|^2`` and ``4 sum_{u<v}
+    <D_u, D_v>^2 + 4 sum_u <c, D_u>^2``. The score is minus the logarithm of the tail of the scaled chi-squared law with
+    these two moments (Satterthwaite): statistics of one feature and of many are then on one scale, and any function of
+    a statistic that signs do not change leaves the p-values exact.
+    """
+    from scipy.special import gammaincc, gammaln
+
+    out = np.zeros((len(groups), signs.shape[1]))
+    for row, group in zip(out, groups, strict=True):
+        d, c = moving[:, group], still[group]
+        total = signs.T @ d + c
+        square = np.einsum("rk,rk->r", total, total)
+        lengths = np.einsum("uk,uk->u", d, d)
+        gram = d.T @ d
+        across = float((gram**2).sum() - (lengths**2).sum())  # sum over u != v of <D_u, D_v>^2
+        mean = float(c @ c + lengths.sum())
+        variance = 2.0 * across + 4.0 * float(((d @ c) ** 2).sum())
+        if mean <= 0.0 or variance <= 1e-24 * mean**2:  # no sign moves it
+            continue
+        shape, scale = mean**2 / variance, variance / mean
+        tail = gammaincc(shape, square / scale)
+        # Beyond the range of floats: the leading terms of the logarithm, so that large scores keep their order.
+        point = np.maximum(square / scale, 1e-300)
+        far = np.maximum(point - (shape - 1.0) * np.log(point) + float(gammaln(shape)), -np.log(_LEAST_TAIL))
+        row[:] = np.where(tail > _LEAST_TAIL, -np.log(np.maximum(tail, _LEAST_TAIL)), far)
+    return Scored(out, exhaustive)
+
+
+def combine(looks: list[Scored]) -> tuple[float, Array]:
+    """Return the p-value of the strongest of several looks, and the p-value of each; every look is one statistic.
+
+    The smallest p-value over looks is compared with the smallest that each draw gives (the correction of MMDAgg).
+    """
+    own = np.stack([_share_above_all(look.scores[0], look.exhaustive) for look in looks])
+    smallest = -np.log(own).max(axis=0)
+    pvalue = float(_share_above(np.maximum(smallest, 0.0)[None, :], looks[0].exhaustive)[0])
+    return max(pvalue, float(own[:, -1].min())), own[:, -1]
+
+
+def _share_above(scores: Array, exhaustive: bool) -> Array:
+    """Return the share of outcomes that are at least as large as the last: (m, r + 1) to (m,)."""
+    level = scores[:, -1:] - _TIE * np.maximum(np.abs(scores[:, -1:]), 1e-12)
+    draws = scores[:, :-1] if exhaustive else scores
+    counts = np.maximum((draws >= level).sum(axis=1), 1)
+    return np.asarray(counts / draws.shape[1])
+
+
+def _share_above_all(scores: Array, exhaustive: bool) -> Array:
+    """Return for each outcome the share that are at least as large: (r + 1,) to (r + 1,)."""
+    among = np.sort(scores[:-1] if exhaustive else scores)
+    below = np.searchsorted(among, scores - _TIE * np.maximum(np.abs(scores), 1e-12), side="left")
+    return np.asarray(np.maximum(among.size - below, 1) / among.size)

@@ -1,0 +1,118 @@
+"""The kernel test of all columns together, with its outcomes under every draw of signs."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from btests.api import btest
+from btests.blocks import Array, Blocks
+from btests.nulls import SignFlip
+from btests.nulls.protocol import wants_gram
+from btests.nulls.signs import Flips, draw_flips
+from btests.result import TestResult
+from btests.selection import Aggregate, Candidate, MedianFamily, Setting
+from btests.statistics import Family, Sample
+from btests.summary import Summary
+from btests.tables.scores import Scored
+
+#: Multiples of the median bandwidth. Rows of many coordinates are about as far apart from one another as the median is:
+#: much narrower or wider kernels than these see nothing.
+FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
+
+#: Largest default block. Time grows with it, and for tables of this length there is power to spare.
+LARGEST_BLOCK = 128
+
+# Blocks for the other looks alone are folded as if for so many kernels: some hundred signs are enough.
+_SHARES = 8
+
+_WHOLE = ("permutation", "spectrum", "gamma", "pearson")
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """The kernel look: its result, the result of the fixed kernel that measures the effect, and its scores.
+
+    ``scored`` is None where the null is another than sign flips, or rows were spent on the choice of the kernel; the
+    flips are then for the other looks alone.
+    """
+
+    result: TestResult
+    effect: TestResult
+    scored: Scored | None
+    flips: Flips
+    blocks: Blocks
+
+
+def default_block_size(n: int) -> int:
+    """Return the square root of n, 128 at most."""
+    return max(2, min(n, LARGEST_BLOCK, round(math.sqrt(n))))
+
+
+def look(x: Array, y: Array, *, kernel: Any, null: Any, block_size: int | None, seed: int) -> Together:
+    """Test two tables of coordinates in the order of their rows: (n_x, d) and (n_y, d)."""
+    n = min(len(x), len(y))
+    size = default_block_size(n) if block_size is None else block_size
+    if kernel is None and (null is None or isinstance(null, SignFlip)):
+        return _aggregated(x, y, null or SignFlip(), size, seed)
+    whole = block_size is None and wants_gram(null) if not isinstance(null, (str, type(None))) else null in _WHOLE
+    result = btest(x, y, kernel=kernel, null=null, block_size=None if whole else size, seed=seed, shuffle=False)
+    blocks = Blocks.of_size(len(x), len(y), size, _SHARES)
+    if isinstance(result.null, SignFlip) and result.n_spent == (0, 0) and not isinstance(kernel, Aggregate):
+        flips = draw_flips(result.summary, result.null.n_resamples, seed)
+        return Together(result, result, _ratios((result.summary,), flips), flips, result.summary.blocks)
+    return Together(result, result, None, draw_flips(_shape(blocks), SignFlip().n_resamples, seed), blocks)
+
+
+def _aggregated(x: Array, y: Array, null: SignFlip, size: int, seed: int) -> Together:
+    """Test with Gaussians of several bandwidths, as ``btest`` does, and keep what each draw gave."""
+    began = time.perf_counter()
+    aggregate = Aggregate(MedianFamily(FACTORS))
+    a, b = Sample(x), Sample(y)
+    selection, summaries = aggregate.summarize(a, b, Setting(size))
+    verdict = aggregate.conclude(summaries, null, seed)
+    rated = tuple(
+        Candidate(candidate.kernel, float(score), float(j == verdict.spoke))
+        for j, (candidate, score) in enumerate(zip(selection.candidates, verdict.scores, strict=True))
+    )
+    kernels = tuple(c.kernel for c in rated)
+    engine = Family(kernels).engine(a)
+    spoke = verdict.spoke
+    result = TestResult.conclude(
+        summaries[spoke],
+        null,
+        kernels[spoke],
+        seed,
+        engine=engine,
+        began=began,
+        law=verdict.law,
+        selector=aggregate,
+        selection=replace(selection, candidates=rated),
+    )
+    middle = FACTORS.index(1.0)
+    effect = TestResult.conclude(summaries[middle], null, kernels[middle], seed, engine=engine, began=began)
+    flips = draw_flips(summaries[0], null.n_resamples, seed)
+    return Together(result, effect, _ratios(summaries, flips), flips, summaries[0].blocks)
+
+
+def _ratios(summaries: tuple[Summary, ...], flips: Flips) -> Scored:
+    """Return the largest ratio of MMD^2 to its deviation under each draw, and last as observed (see largest_ratio)."""
+    best = np.full(flips.n_draws + 1, -np.inf)
+    for summary in summaries:
+        unit = float(np.sqrt(2.0 * np.sum(summary.cores**2))) / summary.blocks.n_blocks
+        if unit <= 1e3 * summary.rounding or unit == 0.0:
+            continue
+        moving = float(summary.cores.sum()) / summary.blocks.n_blocks
+        draws = flips.means(summary) - (summary.mean() - moving)
+        np.maximum(best, np.append(draws, moving) / unit, out=best)
+    return Scored(np.where(np.isfinite(best), best, 0.0)[None, :], flips.exhaustive)
+
+
+def _shape(blocks: Blocks) -> Summary:
+    """Return a summary that has the shape of the blocks and nothing in it, to draw signs for."""
+    k = blocks.core_size
+    return Summary(blocks, np.arange(blocks.n_folds), np.zeros(blocks.n_blocks), np.zeros((blocks.n_folds, k, k)))

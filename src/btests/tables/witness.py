@@ -1,0 +1,142 @@
+"""Where two tables differ: the witness function on two columns, and the rows that are most typical of each side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from btests.blocks import Array, Index
+from btests.tables.cells import Cells
+from btests.tables.moves import level_shares
+
+_GRID = 32
+_LEVELS = 12
+
+# Cells of the grid that the smoothing reaches: the bandwidth of the kernel on a grid axis.
+_BANDWIDTH = 1.5
+
+# Rows of each side that stand for it, and rows that are looked at as examples.
+_ROWS = 1500
+_EXAMPLES = 5
+
+
+def witness(x: Cells, y: Cells, names: tuple[str, str]) -> dict[str, Any]:
+    """Return the witness function of two columns on a grid: how much more of table a there is than of table b."""
+    axes = [_Axis(cells) for cells in (x, y)]
+    shape = (axes[1].size, axes[0].size)
+    densities = []
+    for b in (False, True):
+        side = x.side(b)
+        i, j = (axis.places(cells, side) for axis, cells in zip(axes, (x, y), strict=True))
+        inside = (i >= 0) & (j >= 0)
+        counts = np.bincount(j[inside] * shape[1] + i[inside], minlength=shape[0] * shape[1]).reshape(shape)
+        densities.append(counts / max(1, len(i)))
+    values = densities[0] - densities[1]
+    for k, axis in enumerate(axes):
+        if axis.smooth:
+            values = np.tensordot(_smoother(axis.size), values, axes=(1, 1 - k))
+            values = values if k == 1 else values.T
+    largest = float(np.abs(values).max())
+    row, place = divmod(int(np.argmax(np.abs(values))), shape[1])
+    more = names[0] if values[row, place] > 0 else names[1]
+    text = f"{more} has the most in excess near {x.name} = {axes[0].label(place)}, {y.name} = {axes[1].label(row)}"
+    return {
+        "title": f"Where {names[0]} and {names[1]} differ in {x.name} and {y.name}",
+        "text": text,
+        "x": axes[0].to_dict(),
+        "y": axes[1].to_dict(),
+        "values": values.tolist(),
+        "largest": largest,
+    }
+
+
+class _Axis:
+    """One axis of the grid: bins of a number, or levels."""
+
+    def __init__(self, cells: Cells) -> None:
+        self.cells = cells
+        self.smooth = cells.kind in ("number", "time")
+        if self.smooth:
+            values = cells.values[cells.present]
+            low, high = (float(q) for q in np.quantile(values, [0.01, 0.99]))
+            if not high > low:
+                low, high = float(values.min()), float(values.max())
+            if not high > low:
+                low, high = low - 0.5, high + 0.5
+            self.edges = np.linspace(low, high, _GRID + 1)
+            self.size = _GRID
+        else:
+            a, b = level_shares(cells)
+            self.kept = np.argsort(-(a + b), kind="stable")[:_LEVELS]
+            self.size = len(self.kept)
+
+    def places(self, cells: Cells, side: slice) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Return the place of each row on the axis, -1 where it is off it: (n,)."""
+        values, missing = cells.values[side], cells.missing[side]
+        if self.smooth:
+            place = np.searchsorted(self.edges, values, side="right") - 1
+            place[values == self.edges[-1]] = self.size - 1
+            place[(place >= self.size) | missing] = -1
+            return np.asarray(place, dtype=np.int64)
+        spots = np.full(int(cells.values.max(initial=0)) + 1, -1, dtype=np.int64)
+        inside = self.kept < spots.size
+        spots[self.kept[inside]] = np.flatnonzero(inside)
+        place = spots[values.astype(np.int64)]
+        place[missing] = -1
+        return place
+
+    def label(self, place: int) -> str:
+        if self.smooth:
+            return self.cells.show(float(self.edges[place : place + 2].mean()))
+        return self.cells.show(float(self.kept[place]))
+
+    def to_dict(self) -> dict[str, Any]:
+        labelled = not self.smooth or self.cells.kind == "time"
+        return {
+            "name": self.cells.name,
+            "kind": self.cells.kind,
+            "centres": ((self.edges[1:] + self.edges[:-1]) / 2.0).tolist() if self.smooth else None,
+            "labels": [self.label(j) for j in range(self.size)] if labelled else None,
+            "axis": self.cells.name,
+        }
+
+
+def _smoother(size: int) -> Array:
+    distance = np.arange(size)[:, None] - np.arange(size)
+    return np.asarray(np.exp(-(distance**2) / (2.0 * _BANDWIDTH**2)))
+
+
+def examples(
+    points: tuple[Array, Array], columns: Sequence[Cells], rows: tuple[Index, Index], bandwidth: float
+) -> dict[str, Any]:
+    """Return the rows where the witness function of all coordinates is largest and smallest, as text.
+
+    ``points`` are coordinates in the order ``rows``; the first rows of them, in that random order, are looked at.
+    """
+    p, q = (side[:_ROWS] for side in points)
+    gap = (
+        _means(p, p, bandwidth, own=True) - _means(p, q, bandwidth),
+        _means(q, q, bandwidth, own=True) - _means(q, p, bandwidth),
+    )
+    found: dict[str, Any] = {"columns": [cells.name for cells in columns]}
+    for side, scores, order, start in (("a", gap[0], rows[0], 0), ("b", gap[1], rows[1], columns[0].n_a)):
+        best = np.argsort(-scores, kind="stable")[:_EXAMPLES]
+        found[side] = [[_cell(cells, start + int(order[i])) for cells in columns] for i in best]
+    found["text"] = f"of {len(p)} and {len(q)} rows looked at, those that are most unlike the other side"
+    return found
+
+
+def _means(points: Array, others: Array, bandwidth: float, own: bool = False) -> Array:
+    """Return the mean Gaussian between each point and the others, itself left out where they are its own."""
+    squares = (points**2).sum(axis=1)[:, None] + (others**2).sum(axis=1) - 2.0 * points @ others.T
+    values = np.exp(-np.maximum(squares, 0.0) / (2.0 * bandwidth**2))
+    if own:
+        np.fill_diagonal(values, 0.0)
+        return np.asarray(values.sum(axis=1) / max(1, len(others) - 1))
+    return np.asarray(values.mean(axis=1))
+
+
+def _cell(cells: Cells, row: int) -> str:
+    return "" if cells.missing[row] else cells.show(float(cells.values[row]))
