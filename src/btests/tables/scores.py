@@ -93,8 +93,8 @@ def combine(looks: list[Scored]) -> tuple[float, Array]:
     The smallest p-value over looks is compared with the smallest that each draw gives (the correction of MMDAgg).
     """
     own = np.stack([_share_above_all(look.scores[0], look.exhaustive) for look in looks])
-    smallest = -np.log(own).max(axis=0)
-    pvalue = float(_share_above(np.maximum(smallest, 0.0)[None, :], looks[0].exhaustive)[0])
+    strongest = -np.log(own.min(axis=0))
+    pvalue = float(_share_above(strongest[None, :], looks[0].exhaustive)[0])
     return max(pvalue, float(own[:, -1].min())), own[:, -1]
 
 

@@ -1,0 +1,69 @@
+"""Several statistics under shared signs: p-values against brute force."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from btests.tables.scores import Scored, combine, quadratic_scores
+
+
+def scores_of(seed: int, n_units: int = 6) -> tuple[Scored, np.ndarray[tuple[int, ...], np.dtype[np.float64]]]:
+    """Return scores under all signs of three statistics, and the statistics themselves: (3, 2^u)."""
+    rng = np.random.default_rng(seed)
+    moving, still = rng.normal(size=(n_units, 5)), 0.3 * rng.normal(size=5)
+    groups = [slice(0, 1), slice(1, 3), slice(3, 5)]
+    signs = np.array(list(itertools.product([1.0, -1.0], repeat=n_units))).T
+    signs = np.concatenate([signs, np.ones((n_units, 1))], axis=1)
+    plain = np.array([(((moving[:, g].T @ signs).T + still[g]) ** 2).sum(axis=1)[:-1] for g in groups])
+    return quadratic_scores(moving, still, signs, groups, exhaustive=True), plain
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_own_pvalues_are_those_of_the_squares(seed: int) -> None:
+    scored, plain = scores_of(seed)
+    brute = (plain >= plain[:, :1] * (1.0 - 1e-9)).mean(axis=1)
+    np.testing.assert_allclose(scored.pvalues(), brute)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_corrected_pvalues_step_down(seed: int) -> None:
+    scored, _ = scores_of(seed)
+    draws, observed = scored.scores[:, :-1], scored.observed
+    order = np.argsort(-observed)
+    least = 0.0
+    for k, j in enumerate(order):
+        least = max(least, float((draws[order[k:]].max(axis=0) >= observed[j] * (1 - 1e-9)).mean()))
+        assert scored.corrected()[j] == pytest.approx(least)
+    assert (scored.corrected() >= scored.pvalues()).all()
+
+
+def test_moments_of_the_score_are_those_over_all_signs() -> None:
+    # A score of a chi-squared law with the right two moments: of its 64 outcomes, 1 in 20 or so is beyond -log .05.
+    scored, _ = scores_of(3, n_units=12)
+    share = (scored.scores[:, :-1] > -np.log(0.05)).mean(axis=1)
+    assert (np.abs(share - 0.05) < 0.03).all()
+
+
+def test_the_strongest_look_decides() -> None:
+    rng = np.random.default_rng(0)
+    quiet, loud = rng.exponential(size=(2, 1, 2000))
+    quiet[0, -1], loud[0, -1] = 0.1, 50.0
+    pvalue, own = combine([Scored(quiet, False), Scored(loud, False)])
+    assert own[1] == 1 / 2000
+    assert own[1] <= pvalue <= 2 / 2000
+    assert combine([Scored(loud, False)])[0] == own[1]
+
+
+def test_the_pvalue_of_several_looks_is_uniform_over_draws() -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.exponential(size=(3, 200))
+    pvalues = []
+    for j in range(200):  # every outcome in the place of the observed one
+        moved = np.concatenate([np.delete(scores, j, axis=1), scores[:, [j]]], axis=1)
+        pvalues.append(combine([Scored(row[None, :], False) for row in moved])[0])
+    for alpha in (0.05, 0.1, 0.5):
+        assert np.mean(np.array(pvalues) <= alpha) <= alpha
+        assert np.mean(np.array(pvalues) <= alpha) > 0.7 * alpha
