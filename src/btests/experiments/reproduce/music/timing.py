@@ -43,7 +43,7 @@ def measure(songs: tuple[Song, Song], seed: int, sizes: list[tuple[int, int, int
 def _took(test: Callable[..., object], repeats: int) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BTestWarning)
-        return seconds(partial(test, seed=0, shuffle=False, n_threads=1), 0.0, repeats)
+        return seconds(partial(test, seed=0, shuffle=False, n_threads=1), 0.3, repeats)
 
 
 def _row(line: tuple[int, str, str, int], took: float) -> Row:
