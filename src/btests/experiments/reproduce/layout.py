@@ -30,8 +30,8 @@ for the kurtosis, their quantile computed rather than drawn 500 times; gamma by 
 
 
 _LEEWAY = (
-    "Added to that are half a unit of the last digit of a published number that is not 0, and 1 % of it: the paper's "
-    "search stopped within 0.25 % of the error."
+    "Added to that are half a unit of the third digit of a published number, and 1 % of it, for the paper's search "
+    "stopped within 0.25 % of the error."
 )
 
 

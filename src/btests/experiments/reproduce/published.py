@@ -38,11 +38,8 @@ _STOPS_WITHIN = 0.01
 
 
 def leeway(samples: int) -> float:
-    """Return by how much a published number of samples is round, and the search behind it loose."""
-    unit = 1
-    while samples % (10 * unit) == 0:
-        unit *= 10
-    return 0.5 * unit + _STOPS_WITHIN * samples
+    """Return by how much a published number of samples is round (to three digits), and the search behind it loose."""
+    return 0.5 * 10.0 ** (len(str(samples)) - 3) + _STOPS_WITHIN * samples
 
 
 #: With the median bandwidth the paper found no test that needs fewer samples than this.
