@@ -126,9 +126,9 @@ def _sizes(answers: Mapping[str, Step]) -> list[Row]:
     return [
         {
             "method": key,
-            "samples": round(found.answer.value, 1),
-            "low": round(found.answer.low, 1),
-            "high": round(found.answer.high, 1),
+            "samples": round(found.answer.value, 3),
+            "low": round(found.answer.low, 3),
+            "high": round(found.answer.high, 3),
             "trials": found.answer.trials,
             "level_measured_at": found.centre,
         }
