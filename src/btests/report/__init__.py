@@ -1,10 +1,48 @@
-"""The page: reads the plain values of a comparison and nothing else."""
+"""A comparison as one page to share: a file that needs no network, made from the comparison's dictionary alone."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+__all__ = ["render", "write"]
 
-def render(comparison: dict[str, Any]) -> str:
-    """Return a page for ``Comparison.to_dict()``."""
-    raise ValueError(f"there is no page yet for {comparison['schema']}")
+
+def render(comparison: Mapping[str, Any]) -> str:
+    """Return the page of a comparison as HTML: one file with its styles, drawings and script inside.
+
+    Parameters
+    ----------
+    comparison
+        What ``Comparison.to_dict()`` returns, or ``--json`` prints. All numbers on the page are taken from it.
+
+    Raises
+    ------
+    ImportError
+        Without jinja2, which ``pip install 'btests[tables]'`` brings.
+    """
+    try:
+        import jinja2  # noqa: F401
+    except ImportError as error:
+        raise ImportError("a report needs jinja2: pip install 'btests[tables]'") from error
+    from btests.report.page import make
+
+    return make(comparison)
+
+
+def write(path: str | Path, text: str, force: bool = False) -> Path:
+    """Write a page to a file, and return its path; a file that exists stays as it is unless ``force`` says otherwise.
+
+    Raises
+    ------
+    FileExistsError
+        When there is something at ``path`` already, and ``force`` is false.
+    """
+    path = Path(path)
+    try:
+        with path.open("w" if force else "x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except FileExistsError:
+        raise FileExistsError(f"{path} exists already: take another name, or force to write over it") from None
+    return path

@@ -1,0 +1,149 @@
+"""Drawings of the parts of a comparison, each with its description in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from markupsafe import Markup
+
+from btests.report.bars import paired
+from btests.report.heatmap import SHADES, Axis, regions
+from btests.report.histogram import Mark, over_time, overlaid, single
+from btests.report.scales import number_marks, seconds, time_ticks
+from btests.report.svg import Caption, element
+from btests.report.words import number, percent, pvalue
+
+Names = tuple[str, str]
+
+
+def look_figure(place: int, look: Mapping[str, Any], alpha: float) -> Markup | None:
+    """Return the null distribution of one look at the data, with the observed value and the threshold in it."""
+    null = look["null"]
+    if not null or not null["counts"]:
+        return None
+    marks = [Mark(look["observed"], f"observed: {number(look['observed'], 3)}", "seen")]
+    if look["threshold"] is not None:
+        words = f"threshold at {percent(alpha)}: {number(look['threshold'], 3)}"
+        marks.append(Mark(look["threshold"], words, "limit"))
+    description = (
+        f"{number(null['n_draws'])} values as they would be if both sides were alike lie between"
+        f" {number(null['edges'][0], 3)} and {number(null['edges'][-1], 3)}. Observed: {number(look['observed'], 3)};"
+        f" p-value {pvalue(look['pvalue'])}."
+    )
+    title = f"What chance alone would give: {look['title']}"
+    return single(
+        Caption(f"look{place}", title, description),
+        (_squared(look["axis"]), "draws"),
+        null["edges"],
+        null["counts"],
+        marks,
+    )
+
+
+def _squared(label: str) -> str:
+    return label.replace("^2", "²")
+
+
+def blocks_figure(blocks: Mapping[str, Any]) -> Markup | None:
+    """Return the histogram of the block values, with zero and their mean."""
+    histogram = blocks["histogram"]
+    if not histogram or not histogram["counts"]:
+        return None
+    marks = [Mark(blocks["mean"], f"mean: {number(blocks['mean'], 3)}", "seen"), Mark(0.0, "0: no difference", "limit")]
+    description = (
+        f"{number(blocks['n'])} blocks of {number(blocks['size'])} rows a side; their values lie between"
+        f" {number(histogram['edges'][0], 3)} and {number(histogram['edges'][-1], 3)} with mean"
+        f" {number(blocks['mean'], 3)}."
+    )
+    labels = (_squared(blocks["axis"]), "blocks")
+    return single(
+        Caption("blocks", "Values of the blocks", description), labels, histogram["edges"], histogram["counts"], marks
+    )
+
+
+def column_figure(place: int, column: Mapping[str, Any], names: Names) -> Markup | None:
+    """Return the distribution of a column on both sides: histograms, bars, or lines over time."""
+    chart = column["chart"]
+    if not chart or not chart["a"]:
+        return None
+    name, axis = f"column{place}", str(chart["axis"] or column["name"])
+    if chart["type"] == "bars":
+        return _bars(name, column, chart, axis, names)
+    description = f"{column['summary']}. {_peaks(chart, names)}"
+    moments = _moments(chart)
+    if moments:
+        return over_time(Caption(name, chart["title"], description), axis, moments, chart["a"], chart["b"])
+    return overlaid(Caption(name, chart["title"], description), axis, chart["edges"], chart["a"], chart["b"])
+
+
+def _bars(name: str, column: Mapping[str, Any], chart: Mapping[str, Any], axis: str, names: Names) -> Markup:
+    labels, a, b = list(chart["labels"]), list(chart["a"]), list(chart["b"])
+    if any(chart["missing"] or ()):
+        labels.append("missing")
+        a.append(chart["missing"][0])
+        b.append(chart["missing"][1])
+    each = "; ".join(f"{level}: {percent(p)}, {percent(q)}" for level, p, q in zip(labels, a, b, strict=True))
+    description = f"{column['summary']}. Share of rows in {names[0]} and in {names[1]}: {each}."
+    return paired(Caption(name, chart["title"], description), axis, labels, a, b)
+
+
+def bin_names(chart: Mapping[str, Any]) -> list[str]:
+    """Return the bins of a histogram in words."""
+    ends = chart.get("edge_labels") or [number(edge) for edge in chart["edges"]]
+    return [f"{low} to {high}" for low, high in pairwise(ends)]
+
+
+def _peaks(chart: Mapping[str, Any], names: Names) -> str:
+    bins = bin_names(chart)
+    told = []
+    for name, shares in zip(names, (chart["a"], chart["b"]), strict=True):
+        best = max(range(len(shares)), key=shares.__getitem__)
+        told.append(f"{name} has most rows, {percent(shares[best])}, from {bins[best]}")
+    return f"{len(bins)} bins; {'; '.join(told)}."
+
+
+def _moments(chart: Mapping[str, Any]) -> list[float] | None:
+    """Return the edges in seconds since 1970 where the axis is time, which its labels tell."""
+    labels = chart.get("edge_labels")
+    if not labels:
+        return None
+    try:
+        start, end = seconds(labels[0]), seconds(labels[-1])
+    except (ValueError, OverflowError):
+        return None
+    edges = chart["edges"]
+    width = edges[-1] - edges[0]
+    return [start + (end - start) * (edge - edges[0]) / width for edge in edges] if width > 0 and end > start else None
+
+
+def ramp() -> Markup:
+    """Return the colours of the map from one side to the other."""
+    shades = [f"wa{i}" for i in range(SHADES, 0, -1)] + ["w0"] + [f"wb{i}" for i in range(1, SHADES + 1)]
+    cells = [element("rect", class_=shade, x=i * 20, y=0, width=20.5, height=20) for i, shade in enumerate(shades)]
+    size = f"0 0 {20 * len(shades)} 20"
+    return element("svg", *cells, viewBox=size, preserveAspectRatio="none", class_="ramp", aria_hidden="true")
+
+
+def witness_figure(witness: Mapping[str, Any]) -> Markup:
+    """Return the map of the regions where there is more of one side than of the other."""
+    grid: Sequence[Sequence[float]] = witness["values"]
+    caption = Caption("witness", witness["title"], witness["text"])
+    return regions(caption, _axis(witness["x"], len(grid[0])), _axis(witness["y"], len(grid)), grid)
+
+
+def _axis(axis: Mapping[str, Any], n: int) -> Axis:
+    """Return label, range and ticks of an axis of the map; places without even steps are numbered, and named."""
+    label = str(axis["axis"] or axis["name"])
+    centres = axis["centres"]
+    step = (centres[-1] - centres[0]) / (n - 1) if centres and n > 1 else 0.0
+    if step > 0 and all(math.isclose(b - a, step, rel_tol=1e-3) for a, b in pairwise(centres)):
+        ends = (centres[0] - step / 2, centres[-1] + step / 2)
+        if axis["kind"] == "time":
+            return label, ends, time_ticks(*ends)
+        if not axis["labels"]:
+            return label, ends, number_marks(*ends)
+    texts = axis["labels"] or [number(centre, 3) for centre in centres]
+    return label, (0.0, float(n)), [(i + 0.5, str(text)) for i, text in enumerate(texts)]

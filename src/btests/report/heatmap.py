@@ -1,0 +1,129 @@
+"""A map of where two samples differ: cells in diverging colours, and the line where they are even."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from markupsafe import Markup
+
+from btests.report.scales import Scale, bottom_axis
+from btests.report.svg import Caption, Frame, clipped, element
+
+#: Shades on each side of zero; the style sheet has a colour for each, and others for dark screens.
+SHADES = 6
+
+Point = tuple[float, float]
+
+
+def shade(value: float, largest: float) -> int:
+    """Return the shade of a value, from -SHADES to SHADES; only values near zero have shade 0."""
+    return round(SHADES * max(-1.0, min(1.0, value / largest))) if largest > 0 else 0
+
+
+def zero_line(grid: Sequence[Sequence[float]]) -> list[tuple[Point, Point]]:
+    """Return pieces of the line where the values of a grid pass zero, in rows and columns of the grid.
+
+    Marching squares: on each square of four neighbours the line enters and leaves through sides whose ends differ in
+    sign, at the point where a straight line between them is zero.
+
+    Examples
+    --------
+    >>> zero_line([[-1.0, 1.0], [-1.0, 1.0]])
+    [((0.0, 0.5), (1.0, 0.5))]
+    """
+    pieces = []
+    least = 1e-3 * max((abs(value) for row in grid for value in row), default=0.0)
+    for r in range(len(grid) - 1):
+        for c in range(len(grid[r]) - 1):
+            corners = ((r, c), (r, c + 1), (r + 1, c + 1), (r + 1, c))
+            if max(abs(grid[i][j]) for i, j in corners) <= least:
+                continue  # Where there is next to nothing of either side, the sign is noise.
+            crossings = []
+            for (r0, c0), (r1, c1) in zip(corners, corners[1:] + corners[:1], strict=True):
+                first, second = grid[r0][c0], grid[r1][c1]
+                if (first < 0) != (second < 0):
+                    part = first / (first - second)
+                    crossings.append((r0 + part * (r1 - r0), c0 + part * (c1 - c0)))
+            crossings.sort()
+            pieces += list(zip(crossings[::2], crossings[1::2], strict=True))
+    return pieces
+
+
+def _cells(grid: Sequence[Sequence[float]], frame: Frame) -> Markup:
+    """Return one rectangle for each run of equal shades in a row; row 0 is at the bottom."""
+    largest = max((abs(value) for row in grid for value in row), default=0.0)
+    left, right = frame.x
+    bottom, top = frame.y
+    width, height = (right - left) / len(grid[0]), (bottom - top) / len(grid)
+    found = []
+    for r, row in enumerate(grid):
+        shades = [shade(value, largest) for value in row]
+        start = 0
+        for c in range(1, len(row) + 1):
+            if c == len(row) or shades[c] != shades[start]:
+                colour = shades[start]
+                side = "a" if colour > 0 else "b" if colour < 0 else ""
+                # Half a pixel of overlap, or hairlines show between the cells.
+                found.append(
+                    element(
+                        "rect",
+                        class_=f"w{side}{abs(colour)}",
+                        x=left + start * width,
+                        y=bottom - (r + 1) * height,
+                        width=(c - start) * width + 0.5,
+                        height=height + 0.5,
+                    )
+                )
+                start = c
+    return Markup().join(found)
+
+
+Axis = tuple[str, tuple[float, float], Sequence[tuple[float, str]]]
+
+
+def regions(caption: Caption, across: Axis, up: Axis, grid: Sequence[Sequence[float]]) -> Markup:
+    """Return the map; an axis is its label, its first and last edge, and its ticks."""
+    frame = Frame(height=330.0, left=74.0, top=8.0)
+    x, y = Scale(across[1], frame.x), Scale(up[1], frame.y)
+    n_rows, n_columns = len(grid), len(grid[0])
+
+    def place(point: Point) -> str:
+        column = frame.x[0] + (point[1] + 0.5) * (frame.x[1] - frame.x[0]) / n_columns
+        row = frame.y[0] + (point[0] + 0.5) * (frame.y[1] - frame.y[0]) / n_rows
+        return f"{column:.1f} {row:.1f}"
+
+    line = "".join(f"M{place(start)}L{place(end)}" for start, end in zero_line(grid))
+    return frame.drawing(
+        caption,
+        _cells(grid, frame),
+        element("path", class_="even", d=line) if line else Markup(),
+        _left(frame, up[0], up[2], y),
+        bottom_axis(frame, across[0], across[2], x),
+    )
+
+
+def _left(frame: Frame, label: str, marks: Sequence[tuple[float, str]], place: Callable[[float], float]) -> Markup:
+    """Return the axis to the left without lines across the map."""
+    parts = [
+        element(
+            "text",
+            element("tspan", clipped(text, frame.left - 22)),
+            element("title", text),
+            class_="tick end",
+            x=frame.left - 5,
+            y=place(value) + 4,
+        )
+        for value, text in _thinned(marks, place)
+    ]
+    middle = (frame.y[0] + frame.y[1]) / 2
+    shown, turn = clipped(label, frame.y[0] - frame.y[1]), f"rotate(-90 12 {middle:g})"
+    return Markup().join([*parts, element("text", shown, class_="label middle", x=12, y=middle, transform=turn)])
+
+
+def _thinned(marks: Sequence[tuple[float, str]], place: Callable[[float], float]) -> list[tuple[float, str]]:
+    """Return the marks that have room for a line of text each."""
+    kept: list[tuple[float, str]] = []
+    for value, text in marks:
+        if not kept or abs(place(value) - place(kept[-1][0])) >= 13:
+            kept.append((value, text))
+    return kept

@@ -1,0 +1,151 @@
+"""Drawings of distributions along one axis: of one sample, of two on top of each other, and over time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from markupsafe import Markup
+
+from btests.report.scales import Scale, bottom_axis, left_axis, number_marks, ticks, time_ticks
+from btests.report.svg import Caption, Frame, clipped, element, points
+from btests.report.words import percent
+
+#: How many widths of the histogram a value may be away from it and still be on the same axis.
+_FAR = 3.0
+_BREAK = 44.0
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A value to point at: where, what it is called, and the class of its line."""
+
+    value: float
+    label: str
+    kind: str
+
+
+def _share_marks(top: float) -> list[tuple[float, str]]:
+    return [(value, percent(value)) for value in ticks(0.0, top, 4)]
+
+
+def _steps(x: Scale, y: Scale, edges: Sequence[float], heights: Sequence[float]) -> list[tuple[float, float]]:
+    """Return the outline of a histogram from its first edge to its last."""
+    outline = [(x(edges[0]), y(0.0))]
+    for i, height in enumerate(heights):
+        outline += [(x(edges[i]), y(height)), (x(edges[i + 1]), y(height))]
+    return [*outline, (x(edges[-1]), y(0.0))]
+
+
+def _pair(outline_a: Sequence[tuple[float, float]], outline_b: Sequence[tuple[float, float]]) -> Markup:
+    """Return both samples: the fills below the lines, so that neither hides the other."""
+    return Markup().join(
+        [
+            element("path", class_="fill a", d=points(outline_a, closed=True)),
+            element("path", class_="fill b", d=points(outline_b, closed=True)),
+            element("path", class_="line a", d=points(outline_a)),
+            element("path", class_="line b", d=points(outline_b)),
+        ]
+    )
+
+
+def overlaid(
+    caption: Caption,
+    label: str,
+    edges: Sequence[float],
+    share_a: Sequence[float],
+    share_b: Sequence[float],
+) -> Markup:
+    """Return the histograms of two samples on top of each other: shares of rows in common bins."""
+    frame = Frame()
+    top = max([*share_a, *share_b, 1e-12]) * 1.05
+    x, y = Scale((edges[0], edges[-1]), frame.x), Scale((0.0, top), frame.y)
+    return frame.drawing(
+        caption,
+        left_axis(frame, "share of rows in the bin", _share_marks(top), y),
+        _pair(_steps(x, y, edges, share_a), _steps(x, y, edges, share_b)),
+        bottom_axis(frame, label, number_marks(edges[0], edges[-1]), x),
+    )
+
+
+def over_time(
+    caption: Caption,
+    label: str,
+    moments: Sequence[float],
+    share_a: Sequence[float],
+    share_b: Sequence[float],
+) -> Markup:
+    """Return two samples as lines over time: shares of rows between moments in seconds since 1970."""
+    frame = Frame()
+    top = max([*share_a, *share_b, 1e-12]) * 1.05
+    x, y = Scale((moments[0], moments[-1]), frame.x), Scale((0.0, top), frame.y)
+    middles = [(x(low) + x(high)) / 2 for low, high in pairwise(moments)]
+
+    def line(shares: Sequence[float]) -> list[tuple[float, float]]:
+        inner = [(place, y(share)) for place, share in zip(middles, shares, strict=True)]
+        return [(middles[0], y(0.0)), *inner, (middles[-1], y(0.0))]
+
+    return frame.drawing(
+        caption,
+        left_axis(frame, "share of rows in the interval", _share_marks(top), y),
+        _pair(line(share_a), line(share_b)),
+        bottom_axis(frame, label, time_ticks(moments[0], moments[-1]), x),
+    )
+
+
+def single(
+    caption: Caption,
+    labels: tuple[str, str],
+    edges: Sequence[float],
+    counts: Sequence[float],
+    marks: Sequence[Mark],
+) -> Markup:
+    """Return one histogram with values to point at; the axis reaches as far as they do."""
+    frame = Frame(top=14.0 + 14.0 * len(marks))
+    # A value that is far off would press the histogram into a corner: the axis is broken before it.
+    limit = edges[-1] + _FAR * (edges[-1] - edges[0])
+    near = [mark.value for mark in marks if mark.value <= limit]
+    is_broken = len(near) < len(marks)
+    low, high = min([edges[0], *near]), max([edges[-1], *near])
+    room = 0.03 * (high - low)
+    top = max([*counts, 1e-12]) * 1.03
+    end = frame.x[1] - (_BREAK if is_broken else 0.0)
+    x, y = Scale((low - room, high + room), (frame.x[0], end)), Scale((0.0, top), frame.y)
+    outline = _steps(x, y, edges, counts)
+    pointers = [
+        _pointer(frame, mark, x(mark.value) if mark.value <= limit else frame.x[1] - 4, 12.0 + 14.0 * row)
+        for row, mark in enumerate(marks)
+    ]
+    return frame.drawing(
+        caption,
+        left_axis(frame, labels[1], number_marks(0.0, top, 4), y),
+        element("path", class_="fill plain", d=points(outline, closed=True)),
+        element("path", class_="line plain", d=points(outline)),
+        *pointers,
+        bottom_axis(frame, labels[0], number_marks(low - room, high + room, 5), x),
+        _gap(end + _BREAK / 2, frame.y[0]) if is_broken else Markup(),
+    )
+
+
+def _gap(place: float, base: float) -> Markup:
+    """Return the sign of a broken axis."""
+    strokes = [
+        element("line", class_="axis", x1=place + shift - 3, x2=place + shift + 3, y1=base + 6, y2=base - 6)
+        for shift in (-3, 3)
+    ]
+    words = element("text", "axis broken", class_="tick end", x=place - 8, y=base - 10)
+    return Markup().join([element("rect", class_="gap", x=place - 3, y=base - 3, width=6, height=6), *strokes, words])
+
+
+def _pointer(frame: Frame, mark: Mark, place: float, height: float) -> Markup:
+    """Return a line from the axis up to the words beside it, on the side that has room."""
+    rooms = {"start": frame.width - place - 6, "end": place - 6}
+    side = max(rooms, key=lambda name: (clipped(mark.label, rooms[name]) == mark.label, rooms[name]))
+    text, shift = clipped(mark.label, rooms[side]), 5 if side == "start" else -5
+    return Markup().join(
+        [
+            element("line", class_=f"mark {mark.kind}", x1=place, x2=place, y1=frame.y[0], y2=height - 9),
+            element("text", text, class_=f"note {side} {mark.kind}", x=place + shift, y=height),
+        ]
+    )

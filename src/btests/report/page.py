@@ -1,0 +1,123 @@
+"""The page: the comparison's dictionary in, HTML out."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from btests.report import words
+from btests.report.figures import bin_names, blocks_figure, column_figure, look_figure, ramp, witness_figure
+from btests.report.svg import printable
+
+#: Columns whose drawings are open on the page and on paper; those of the others are one click away.
+N_OPEN = 12
+#: Fields of the example rows that are shown at once.
+N_FIELDS = 12
+
+_LOADER = PackageLoader("btests.report", "page")
+
+_FORMS = {
+    "number": words.number,
+    "pvalue": words.pvalue,
+    "percent": words.percent,
+    "duration": words.duration,
+    "bytes": words.size,
+    "plain": words.plain,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """Numbers of the page, looked up in the comparison by their place in it: page and JSON cannot disagree."""
+
+    comparison: Mapping[str, Any]
+
+    def at(self, pointer: str) -> Any:
+        """Return what is at a JSON pointer."""
+        found: Any = self.comparison
+        for part in pointer.split("/")[1:]:
+            found = found[int(part)] if isinstance(found, list | tuple) else found[part]
+        return found
+
+    def __call__(self, pointer: str, form: str = "number") -> Markup:
+        """Return the number at a pointer: rounded for the reader, in full for machines, and where it is from."""
+        value = self.at(pointer)
+        if value is None:
+            return Markup(words.NOTHING)
+        # The mean of dates is a date.
+        shown = printable(value) if isinstance(value, str) else _FORMS[form](value)
+        exact = value if isinstance(value, str) else json.dumps(value)
+        return Markup('<data value="{}" data-at="{}">{}</data>').format(printable(exact), pointer, shown)
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=_LOADER,
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalize,
+    )
+    # A line may break after the hyphen of "->", and a true arrow reads better.
+    environment.filters["arrows"] = lambda text: text.replace(" -> ", " → ")
+    return environment
+
+
+def _finalize(value: Any) -> Any:
+    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _digest(text: str) -> str:
+    """Return the name by which a policy of a page allows one inline text, and no other."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _fields(comparison: Mapping[str, Any]) -> list[int]:
+    """Return the places of the columns of the example rows, most moved first."""
+    ranks = {column["name"]: place for place, column in enumerate(comparison["columns"])}
+    names: Sequence[str] = comparison["examples"]["columns"] if comparison.get("examples") else []
+    return sorted(range(len(names)), key=lambda i: (ranks.get(names[i], len(ranks)), i))
+
+
+def make(comparison: Mapping[str, Any]) -> str:
+    """Return the page of a comparison."""
+    environment = _environment()
+    # One source: what the page says is what a reader of the JSON would find, types included.
+    data: dict[str, Any] = json.loads(json.dumps(comparison, allow_nan=False))
+    style, script = (_LOADER.get_source(environment, name)[0] for name in ("style.css", "script.js"))
+    policy = f"default-src 'none'; img-src data:; style-src {_digest(style)}; script-src {_digest(script)}"
+    names = (data["names"]["a"], data["names"]["b"])
+    columns = data["columns"]
+    return environment.get_template("page.html").render(
+        d=data,
+        at=Numbers(data),
+        style=Markup(style),
+        script=Markup(script),
+        policy=policy,
+        embedded=_embedded(data),
+        n_open=max(min(sum(bool(c["moved"]) for c in columns), N_OPEN), min(len(columns), 3)),
+        n_fields=N_FIELDS,
+        fields=_fields(data),
+        looks=[look_figure(i, look, data["verdict"]["alpha"]) for i, look in enumerate(data["looks"])],
+        blocks=blocks_figure(data["blocks"]) if data.get("blocks") else None,
+        charts=[column_figure(i, column, names) for i, column in enumerate(columns)],
+        witness=witness_figure(data["witness"]) if data.get("witness") else None,
+        ramp=ramp(),
+        bin_names=bin_names,
+    )
+
+
+def _embedded(data: Mapping[str, Any]) -> Markup:
+    """Return the comparison as JSON that no cell value can break out of."""
+    text = json.dumps(data, separators=(",", ":"))
+    for sign in "<>&'":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return Markup(text)

@@ -1,0 +1,113 @@
+"""Numbers as a reader wants them."""
+
+from __future__ import annotations
+
+import math
+
+MINUS = "\N{MINUS SIGN}"
+TIMES = "\N{MULTIPLICATION SIGN}"
+#: Stands for a number that is not there.
+NOTHING = "\N{EN DASH}"
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """Return a number with a few significant digits, a true minus sign and commas between thousands.
+
+    Examples
+    --------
+    >>> number(336776), number(0.00012345), number(1.5), number(1e-9)
+    ('336,776', '0.0001234', '1.5', '10⁻⁹')
+    """
+    if value is None or math.isnan(value):
+        return NOTHING
+    if value < 0:
+        return MINUS + number(-value, digits)
+    if math.isinf(value):
+        return "∞"
+    if isinstance(value, int) and value < 1e15:
+        return f"{value:,}"
+    return _rounded(float(value), digits)
+
+
+def _rounded(value: float, digits: int) -> str:
+    """Return a positive number with few digits, and as a power of ten where it is very large or very small."""
+    mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
+    power = int(exponent)
+    if -5 < power < 9:
+        # Rounded to its digits first: 123456 with four of them is 123,500.
+        return _without_zeros(f"{float(f'{value:.{digits}g}'):,.{max(digits - 1 - power, 0)}f}")
+    mantissa = _without_zeros(mantissa)
+    return ("" if mantissa == "1" else mantissa + TIMES) + "10" + str(power).translate(_RAISED)
+
+
+def _without_zeros(text: str) -> str:
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def pvalue(value: float | None) -> str:
+    """Return a p-value with two or three digits.
+
+    Examples
+    --------
+    >>> pvalue(0.0005), pvalue(0.04987), pvalue(1.0)
+    ('0.0005', '0.0499', '1')
+    """
+    return number(value, 3 if value is not None and abs(value) >= 0.01 else 2)
+
+
+def percent(value: float | None) -> str:
+    r"""Return a share as a percentage.
+
+    Examples
+    --------
+    >>> percent(0.12345), percent(1.0), percent(0.0), percent(0.00002)
+    ('12.3\xa0%', '100\xa0%', '0\xa0%', '0.002\xa0%')
+    """
+    if value is None:
+        return NOTHING
+    return f"{number(100.0 * value, 2 if abs(value) < 0.01 else 3)}\N{NO-BREAK SPACE}%"
+
+
+def duration(value: float | None) -> str:
+    """Return seconds in words.
+
+    Examples
+    --------
+    >>> duration(0.0123), duration(4.56), duration(125)
+    ('12 ms', '4.6 s', '2 min 5 s')
+    """
+    if value is None:
+        return NOTHING
+    if value < 1:
+        return f"{number(1000.0 * value, 2)} ms"
+    if value < 60:
+        return f"{number(float(value), 2)} s"
+    return f"{int(value // 60)} min {int(value % 60)} s"
+
+
+def size(value: float | None) -> str:
+    """Return bytes in words.
+
+    Examples
+    --------
+    >>> size(512), size(3_400_000), size(2.5e9)
+    ('512 bytes', '3.4 MB', '2.5 GB')
+    """
+    if value is None:
+        return NOTHING
+    for unit, power in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if value >= power:
+            return f"{number(value / power, 3)} {unit}"
+    return f"{number(value)} bytes"
+
+
+def plain(value: float | bool) -> str:
+    """Return a setting as it was given.
+
+    Examples
+    --------
+    >>> plain(0.05), plain(123456), plain(True)
+    ('0.05', '123456', 'yes')
+    """
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)

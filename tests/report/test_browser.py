@@ -1,0 +1,343 @@
+"""The page in a real browser: it renders without complaints, its parts work, and its numbers are those of the JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from btests.report import render, write
+from tests.report.hostile import TEXTS, poisoned
+from tests.report.reading import read
+from tests.report.sample import category_column, comparison, number_column
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+Open = Callable[..., "Page"]
+
+
+@pytest.fixture
+def show(browser: Browser, tmp_path: Path) -> Iterator[Open]:
+    """Open the page of a comparison; whatever the browser complains of, asks for or runs fails the test."""
+    wrong: list[str] = []
+    contexts: list[BrowserContext] = []
+
+    def open_page(data: dict[str, Any] | None = None, **options: Any) -> Page:
+        path = write(tmp_path / f"{len(contexts)}.html", render(comparison() if data is None else data))
+        context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}} | options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: wrong.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("dialog", lambda dialog: wrong.append(f"dialog: {dialog.message}"))
+        page.on("request", lambda sent: wrong.append(sent.url) if sent.url not in {path.as_uri(), "data:,"} else None)
+        page.goto(path.as_uri())
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+def _at(data: Any, pointer: str) -> Any:
+    for part in pointer.split("/")[1:]:
+        data = data[int(part)] if isinstance(data, list) else data[part]
+    return data
+
+
+def _names(page: Page) -> list[str]:
+    return page.locator("#columns-table tbody tr:visible th").all_inner_texts()
+
+
+def _order(data: dict[str, Any], key: Callable[[dict[str, Any]], Any], *, down: bool = False) -> list[str]:
+    return [column["name"] for column in sorted(data["columns"], key=key, reverse=down)]
+
+
+@pytest.mark.parametrize("different", [True, False])
+def test_numbers_on_the_page_are_those_of_the_json(show: Open, different: bool) -> None:
+    data = comparison(different=different)
+    page = show(data)
+    assert json.loads(page.inner_text("#comparison") or page.text_content("#comparison") or "") == data
+    found = page.eval_on_selector_all("data", "all => all.map(e => [e.dataset.at, e.value, e.textContent])")
+    assert len(found) > 150
+    for pointer, exact, shown in found:
+        wanted = _at(data, pointer)
+        if isinstance(wanted, str):
+            assert exact == shown == wanted
+            continue
+        assert json.loads(exact) == wanted
+        if isinstance(wanted, bool) or pointer in {"/seconds", "/memory_bytes"}:
+            continue
+        # Three digits and more are shown, two where the number is small, and they are right.
+        digits = 0.0051 if abs(wanted) >= 0.01 else 0.051
+        assert read(shown) == pytest.approx(wanted, rel=digits, abs=1e-12), pointer
+    pointers = {pointer for pointer, _, _ in found}
+    assert {"/verdict/pvalue", "/effect/mmd2", "/effect/low", "/effect/high", "/rows/a", "/rows/b"} <= pointers
+    for i, _ in enumerate(data["columns"]):
+        assert {f"/columns/{i}/effect", f"/columns/{i}/pvalue_corrected"} <= pointers
+
+
+def test_words_on_the_page_are_those_of_the_json(show: Open) -> None:
+    data = comparison()
+    page = show(data)
+    assert page.inner_text(".answer") == data["verdict"]["text"]
+    assert "found" in (page.get_attribute(".verdict", "class") or "")
+    assert _names(page) == [column["name"] for column in data["columns"]]
+    assert page.inner_text("#n-moved") == str(sum(column["moved"] for column in data["columns"]))
+    assert page.locator("#columns-table tr.moved").count() == sum(column["moved"] for column in data["columns"])
+    assert page.inner_text("#command") == data["command"]
+    text = page.inner_text("main")
+    for words in [*data["notes"], *(c["summary"] for c in data["columns"]), *(x["why"] for x in data["left_out"])]:
+        assert words.replace("->", "→") in text
+    assert "found" not in (show(comparison(different=False)).get_attribute(".verdict", "class") or "")
+
+
+def test_bars_are_as_long_as_their_shares(show: Open) -> None:
+    data = comparison()
+    page = show(data)
+    chart = data["columns"][1]["chart"]
+    for side, place in (("a", 0), ("b", 1)):
+        bars = page.locator(f"#card1 rect.bar.{side}")
+        widths = [float(bars.nth(i).get_attribute("width") or "nan") for i in range(bars.count())]
+        shares = [*chart[side], chart["missing"][place]]
+        assert len(widths) == len(shares)
+        longest = max([*chart["a"], *chart["b"]])
+        full = max(widths) / max(shares) * longest
+        assert widths == pytest.approx([full * share / longest for share in shares], abs=0.2)
+
+
+def test_the_observed_value_is_where_it_belongs(show: Open) -> None:
+    data = comparison()
+    page = show(data)
+    observed, threshold = (
+        float(page.locator(f".look .mark.{kind}").first.get_attribute("x1") or "nan") for kind in ("seen", "limit")
+    )
+    path = page.locator(".look .line.plain").first.get_attribute("d") or ""
+    places = [float(place) for place in re.findall(r"[ML](\S+) ", path)]
+    edges = data["looks"][0]["null"]["edges"]
+    per_unit = (max(places) - min(places)) / (edges[-1] - edges[0])
+    look = data["looks"][0]
+    assert observed - threshold == pytest.approx(per_unit * (look["observed"] - look["threshold"]), rel=0.01)
+    assert observed > max(places)
+
+
+def test_columns_are_sorted_with_the_mouse(show: Open) -> None:
+    data = comparison()
+    page = show(data)
+    effect = page.get_by_role("button", name="Moved by")
+    heading = page.locator("th", has=effect)
+    effect.click()
+    assert heading.get_attribute("aria-sort") == "descending"
+    assert _names(page) == _order(data, lambda c: c["effect"], down=True)
+    effect.click()
+    assert heading.get_attribute("aria-sort") == "ascending"
+    assert _names(page) == _order(data, lambda c: c["effect"])
+    page.get_by_role("button", name="p-value, corrected").click()
+    assert heading.get_attribute("aria-sort") == "none"
+    assert _names(page) == _order(data, lambda c: c["pvalue_corrected"])
+    page.get_by_role("button", name="Rank").click()
+    assert _names(page) == [column["name"] for column in data["columns"]]
+
+
+def test_columns_without_a_value_come_last_in_either_direction(show: Open) -> None:
+    data = comparison()
+    data["columns"][0]["effect"] = None
+    page = show(data)
+    for _ in range(2):
+        page.get_by_role("button", name="Moved by").click()
+        assert _names(page)[-1] == data["columns"][0]["name"]
+
+
+def test_everything_works_from_the_keyboard(show: Open) -> None:
+    data = comparison()
+    page = show(data)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    assert page.url.endswith("#columns")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "columns-search"
+    page.keyboard.type("DELAY")
+    assert _names(page) == ["arr_delay", "dep_delay"]
+    assert page.inner_text("#columns-count") == "2 of 6 columns shown"
+    page.keyboard.press("Escape")
+    assert len(_names(page)) == 6
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    assert _names(page) == [column["name"] for column in data["columns"] if column["moved"]]
+    page.keyboard.press("Space")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Column"
+    page.keyboard.press("Enter")
+    assert _names(page) == _order(data, lambda c: c["name"])
+    # Whatever has the focus shows it.
+    for _ in range(25):
+        page.keyboard.press("Tab")
+        style = page.evaluate("(e => [getComputedStyle(e).outlineStyle, e.tagName])(document.activeElement)")
+        assert style[0] != "none" or style[1] == "BODY"
+
+
+def test_the_command_can_be_copied_and_the_numbers_saved(show: Open) -> None:
+    data = comparison()
+    page = show(data, permissions=["clipboard-read", "clipboard-write"])
+    page.click("#copy")
+    page.wait_for_function("document.querySelector('#copy').textContent !== 'Copy the command'")
+    if page.inner_text("#copy") == "Copied":
+        assert page.evaluate("navigator.clipboard.readText()") == data["command"]
+    else:
+        assert page.evaluate("String(getSelection())") == data["command"]
+
+
+def test_numbers_can_be_saved(show: Open) -> None:
+    data = comparison()
+    page = show(data)
+    page.evaluate(
+        "() => { const make = URL.createObjectURL; URL.createObjectURL = b => { window.saved = b; return '#saved'; } }"
+    )
+    page.click("#save")
+    assert json.loads(page.evaluate("window.saved.text()")) == data
+
+
+def test_without_scripts_all_is_there_but_the_tools(show: Open) -> None:
+    page = show(java_script_enabled=False)
+    assert page.locator(".answer").is_visible()
+    assert page.locator("#columns-table tbody tr").count() == 6
+    assert not page.locator(".tools").is_visible()
+    assert not page.locator("#copy").is_visible()
+
+
+@pytest.mark.parametrize("width", [320, 360, 768, 1200])
+def test_nothing_sticks_out(show: Open, width: int) -> None:
+    columns = [number_column("a_very_long_name_" * 12, 1, 9.0), category_column("c" * 120, 2, ["l" * 200, "b c " * 60])]
+    data = comparison([*columns, *comparison()["columns"]])
+    data["examples"]["a"] = [["x" * 300 for _ in row] for row in data["examples"]["a"]]
+    data["command"] = "btests compare " + "/a/path/that/does/not/end" * 12
+    data["names"] = {"a": "reference_" * 20 + ".parquet", "b": "current"}
+    for given in (data, comparison()):
+        page = show(given, viewport={"width": width, "height": 780})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_charts_can_be_read_on_a_phone(show: Open) -> None:
+    page = show(viewport={"width": 360, "height": 780})
+    sizes = page.eval_on_selector_all(
+        "svg.chart",
+        """all => all.filter(s => s.checkVisibility())
+          .map(s => 11.5 * s.getBoundingClientRect().width / s.viewBox.baseVal.width)""",
+    )
+    assert len(sizes) >= 6
+    assert min(sizes) > 9
+
+
+def _contrast(one: list[float], other: list[float]) -> float:
+    def light(colour: list[float]) -> float:
+        parts = [c / 255 / 12.92 if c / 255 <= 0.04045 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+    high, low = sorted((light(one), light(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+_COLOURS = """all => all.filter(e => e.checkVisibility()).map(e => {
+  const numbers = text => text.match(/[\\d.]+/g).map(Number);
+  const below = part => numbers(getComputedStyle(part).backgroundColor);
+  let behind = e;
+  while (behind.parentElement && below(behind)[3] === 0) behind = behind.parentElement;
+  const style = getComputedStyle(e);
+  const own = e instanceof SVGElement ? style.fill : style.color;
+  return [numbers(own).slice(0, 3), below(behind).slice(0, 3), e.outerHTML.slice(0, 80)];
+})"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_text_stands_out(show: Open, scheme: str) -> None:
+    page = show(color_scheme=scheme)
+    behind = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (max(int(n) for n in re.findall(r"\d+", behind)[:3]) < 60) == (scheme == "dark")
+    texts = page.eval_on_selector_all(
+        "p, h1, h2, h3, td, th, dt, dd, small, a, button, summary, li, pre, text", _COLOURS
+    )
+    assert len(texts) > 200
+    for own, around, what in texts:
+        assert _contrast(own, around) >= 4.5, what
+
+
+def test_on_paper(show: Open) -> None:
+    page = show(color_scheme="dark")
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert not page.locator("nav").is_visible()
+    assert not page.locator("#save").is_visible()
+    assert page.locator("#command").is_visible()
+    assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+def test_charts_speak(show: Open) -> None:
+    data = comparison()
+    page = show(data)
+    charts = page.eval_on_selector_all(
+        "svg.chart",
+        """all => all.map(s => ({
+          role: s.getAttribute("role"),
+          words: s.getAttribute("aria-labelledby").split(" ").map(i => document.getElementById(i).textContent.trim()),
+          axes: Array.from(s.querySelectorAll("text.label")).map(t => t.textContent),
+        }))""",
+    )
+    assert len(charts) == len(data["columns"]) + len(data["looks"]) + 2
+    for chart in charts:
+        assert chart["role"] == "img"
+        assert all(len(words) > 5 for words in chart["words"])
+        assert all(chart["axes"])
+        assert len(chart["axes"]) >= 1
+    assert page.locator("svg:not([role=img]):not([aria-hidden=true])").count() == 0
+    # Headings step down one at a time.
+    levels = page.eval_on_selector_all("h1, h2, h3", "all => all.map(h => Number(h.tagName[1]))")
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_text_is_shown_and_never_run(show: Open, text: str) -> None:
+    page = show(poisoned(comparison(), text))
+    page.hover("svg.chart >> nth=0")
+    page.locator("details").evaluate_all("all => all.forEach(d => { d.open = true; })")
+    page.get_by_role("button", name="Kind").click()
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("script").count() == 2
+    assert page.locator("iframe, img, foreignObject, object, embed").count() == 0
+    active = "all => all.flatMap(e => Array.from(e.attributes)).filter(a => /^on|^style$|^srcdoc$/.test(a.name)).length"
+    assert page.eval_on_selector_all("*", active) == 0
+    assert page.locator("a:not([href^='#'])").count() == 0
+    wanted = " ".join(("arr_delay" + text).split())
+    assert wanted in [" ".join(name.split()) for name in _names(page)]
+    assert "arr_delay" + text in (page.text_content("#examples") or "")
+
+
+def test_a_script_that_got_in_would_not_run(show: Open, browser: Browser, tmp_path: Path) -> None:
+    # The second door: the page's own policy lets its one script run, and nothing else.
+    page = render(comparison()).replace("</main>", "<script>window.hacked = 1</script></main>")
+    path = write(tmp_path / "broken.html", page)
+    opened = browser.new_page()
+    opened.goto(path.as_uri())
+    assert opened.evaluate("window.hacked") is None
+    assert opened.locator(".tools").is_visible()
+    opened.close()
+
+
+def test_a_hundred_columns(show: Open) -> None:
+    columns = [number_column(f"x{i}", i + 1, 30.0 * math.exp(-i / 10)) for i in range(100)]
+    page = show(comparison(columns))
+    page.fill("#columns-search", "x99")
+    assert _names(page) == ["x99"]
+    assert not page.locator("#column50-title").evaluate("e => e.closest('svg').checkVisibility()")
+    page.get_by_text("Distributions of the other").click()
+    assert page.locator("#column50-title").evaluate("e => e.closest('svg').checkVisibility()")

@@ -1,0 +1,193 @@
+"""The page as text: what is in it, what cannot get into it, and its size."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from btests.report import render, write
+from tests.report.hostile import TEXTS, poisoned
+from tests.report.sample import category_column, comparison, number_column, time_column
+
+
+class Tags(HTMLParser):
+    """What a parser sees: tags, attributes, and the text of the page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: Counter[str] = Counter()
+        self.names: set[str] = set()
+        self.links: set[str] = set()
+        self.ids: Counter[str] = Counter()
+        self.data: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Count."""
+        self.tags[tag] += 1
+        self.names |= {name for name, _ in attrs}
+        self.links |= {value or "" for name, value in attrs if name in {"href", "src", "action", "xlink:href"}}
+        self.ids.update(value or "" for name, value in attrs if name == "id")
+
+    def handle_data(self, data: str) -> None:
+        """Keep."""
+        self.data.append(data)
+
+    @property
+    def text(self) -> str:
+        """The text of the page, scripts and styles too."""
+        return " ".join(self.data)
+
+
+PLAIN = Tags(render(comparison()))
+
+
+def test_the_verdict_is_on_top_and_the_command_is_in_full() -> None:
+    page = render(comparison())
+    assert page.index("The two tables differ.") < page.index("Columns, most moved first") < page.index('id="command"')
+    assert "btests compare flights.parquet --by month --a 1 --b 7 --exclude day --seed 7 --report out.html" in page
+
+
+def test_nothing_is_loaded_from_elsewhere() -> None:
+    assert all(link.startswith("#") or link == "data:," for link in PLAIN.links)
+    page = render(comparison())
+    assert "http://" not in page
+    assert "https://" not in page
+    assert "@import" not in page
+    assert "url(" not in page
+    assert "default-src 'none'" in page.replace("&#39;", "'")
+
+
+def test_ids_are_unique() -> None:
+    assert set(PLAIN.ids.values()) == {1}
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_text_stays_text(text: str) -> None:
+    tags = Tags(render(poisoned(comparison(), text)))
+    assert tags.tags["script"] == 2
+    assert not tags.tags.keys() - PLAIN.tags.keys() - {"br"}
+    assert not tags.names - PLAIN.names
+    assert all(link.startswith("#") or link == "data:," for link in tags.links)
+    assert "arr_delay" + text in tags.text
+
+
+@given(text=st.text(min_size=1, max_size=30))
+def test_any_text_is_fine_anywhere(text: str) -> None:
+    tags = Tags(render(poisoned(comparison(), text)))
+    assert tags.tags["script"] == 2
+    assert not tags.names - PLAIN.names
+    assert set(tags.ids.values()) == {1}
+
+
+@pytest.mark.parametrize("text", [*TEXTS, "\ud800", "\x00\x1b[31m", "\u202eabc", "\u2028"])
+def test_the_json_inside_is_the_comparison(text: str) -> None:
+    wanted = poisoned(comparison(), text)
+    page = render(wanted)
+    inside = page.partition('<script type="application/json" id="comparison">')[2].partition("</script>")[0]
+    assert json.loads(inside) == wanted
+    assert not set(inside) & set("<>&\u2028")
+    page.encode("utf-8")
+
+
+def test_marks_of_direction_are_shown_and_do_not_work() -> None:
+    page = render(poisoned(comparison(), "\u202e\x00"))
+    assert "\u202e" not in page
+    assert "\x00" not in page
+    assert "arr_delay\\u202e\\x00" in page
+
+
+def _wide() -> dict[str, Any]:
+    columns = [number_column(f"a column with number {i}", i + 1, 30.0 - i / 4, n_bins=60) for i in range(60)]
+    columns += [category_column(f"category {i}", 61 + i, [f"level {k} of it" for k in range(12)]) for i in range(30)]
+    columns += [time_column(f"time {i}", 91 + i) for i in range(10)]
+    return comparison(columns)
+
+
+def test_a_hundred_columns_are_under_three_megabytes() -> None:
+    data = _wide()
+    assert len(data["columns"]) == 100
+    page = render(data)
+    assert len(page.encode()) < 3_000_000
+    # All of them are drawn, the top ones in the open.
+    assert page.count('<svg viewBox="0 0 350') >= 100
+    assert page.index("Distributions of the other 88 columns") > page.index('id="card11"')
+
+
+@pytest.mark.parametrize("part", ["witness", "examples", "blocks", "command", "memory_bytes"])
+def test_parts_that_are_not_there_leave_no_hole(part: str) -> None:
+    page = render(comparison() | {part: None})
+    assert "None" not in Tags(page.partition('<script type="application/json"')[0]).text
+
+
+def test_little_is_enough() -> None:
+    bare = comparison([], different=False) | {"notes": [], "left_out": [], "examples": None, "witness": None}
+    for look in bare["looks"]:
+        look |= {"null": None, "threshold": None}
+    bare["effect"] |= {"low": None, "high": None, "largest_move": ""}
+    page = render(bare)
+    assert "No difference found between the two tables." in page
+    assert "All columns took part." in page
+    assert "None was found whose relation moved" in page
+
+
+def test_a_column_without_a_drawing_or_numbers() -> None:
+    column = number_column("x", 1, 3.0) | {"chart": None, "effect": None}
+    column["a"] = dict.fromkeys(column["a"])
+    assert ">x</th>" in render(comparison([column])).replace("</a>", "")
+
+
+@pytest.mark.parametrize(
+    ("edges", "a", "b"),
+    [
+        ([1.0, 1.0], [1.0], [1.0]),
+        ([0.0, 1e-320], [0.0], [0.0]),
+        ([-1e308, 0.0, 1e308], [0.5, 0.5], [0.0, 1.0]),
+        ([1e9, 1e9 + 1e-6], [1.0], [1.0]),
+    ],
+)
+def test_odd_histograms_are_drawn(edges: list[float], a: list[float], b: list[float]) -> None:
+    column = number_column("x", 1, 3.0)
+    column["chart"] |= {"edges": edges, "a": a, "b": b}
+    page = render(comparison([column]))
+    assert "nan" not in page.partition('id="column0-title"')[2].partition("</svg>")[0]
+
+
+def test_levels_on_the_map_are_named() -> None:
+    data = comparison()
+    data["witness"] |= {"values": [[1.0, -1.0, 0.5], [0.2, 0.1, -0.3]]}
+    data["witness"]["x"] |= {"centres": None, "labels": ["UA", "B6", "<b>"]}
+    data["witness"]["y"] |= {"centres": [1.0, 10.0]}
+    page = render(data)
+    picture = page.partition('id="witness-title"')[2].partition("</svg>")[0]
+    assert ">UA<" in picture
+    assert ">&lt;b&gt;<" in picture
+
+
+def test_the_same_page_each_time() -> None:
+    assert render(comparison()) == render(json.loads(json.dumps(comparison())))
+
+
+def test_nothing_is_written_over(tmp_path: Path) -> None:
+    path = tmp_path / "out.html"
+    assert write(path, "first") == path
+    with pytest.raises(FileExistsError, match=r"out\.html exists already"):
+        write(str(path), "second")
+    assert path.read_text(encoding="utf-8") == "first"
+    write(path, "second", force=True)
+    assert path.read_text(encoding="utf-8") == "second"
+
+
+def test_without_jinja2_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=r"pip install 'btests\[tables\]'"):
+        render(comparison())
