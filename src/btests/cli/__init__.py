@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -19,7 +20,8 @@ from btests.cli.reproduce import reproduce
 
 _EXAMPLES = """\b
 Examples:
-  btests demo
+  btests compare --demo
+  btests reference.csv current.csv
   btests demo --rows 5000 --seed 7 --out blobs.svg
   btests demo --json --force
   btests reproduce figure2 --quick
@@ -64,17 +66,25 @@ commands.add_command(demo)
 commands.add_command(reproduce)
 
 
+def _completed(arguments: Sequence[str] | None) -> list[str]:
+    """Return the arguments with ``compare`` before two files that no command precedes."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    first = words[0] if words else ""
+    is_table = first == "-" or Path(first).exists() or any(mark in first for mark in "./*")
+    return ["compare", *words] if first and first not in commands.commands and is_table else words
+
+
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit: 0 where it worked, 2 with one sentence on standard error where it did not."""
     try:
-        status = commands.main(arguments, prog_name="btests", standalone_mode=False)
+        status = commands.main(_completed(arguments), prog_name="btests", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
         message = error.format_message()
         if message.startswith("No such command"):
             message += (
-                f" There are {', '.join(sorted(commands.commands))}; to compare two data sets of your own, in Python: "
-                "btests.btest(x, y), x and y arrays or data frames."
+                f" There are {', '.join(sorted(commands.commands))}; two files are compared by "
+                "btests compare a.csv b.csv, and in Python by btests.compare(a, b)."
             )
         click.echo(f"btests: {message}", err=True)
         sys.exit(2)

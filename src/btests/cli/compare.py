@@ -5,21 +5,33 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+if TYPE_CHECKING:
+    from btests.tables import Comparison
+
 _EXAMPLES = """\b
 Examples:
-  btests compare reference.parquet current.parquet
-  btests compare flights.csv --by month --a 1 --b 7 --json
-  btests compare old/ new/ --exclude id --report out.html
+  btests compare --demo
+  btests compare reference.csv current.csv --exclude amount --json
+  btests compare current.csv --by shop --a north --b south --alpha 0.01
 """
+
+_KERNELS = ("gaussian", "laplacian", "matern", "energy", "linear")
+_NULLS = ("sign-flip", "normal", "third-cumulant", "cross-blocks", "permutation", "spectrum", "gamma", "pearson")
+
+# What the command that repeats a comparison need not say.
+_DEFAULTS = {"alpha": 0.05, "max_rows": 1_000_000}
+_FLAGS = {"value_a": "--a", "value_b": "--b"}
 
 
 @click.command(epilog=_EXAMPLES)
-@click.argument("tables", nargs=-1, required=True, metavar="A [B]")
+@click.argument("tables", nargs=-1, metavar="A [B]")
 @click.option("--by", default=None, help="Column of A that says which side a row is on; there is no B then.")
 @click.option("--a", "value_a", default=None, help="Value of that column for the first side.")
 @click.option("--b", "value_b", default=None, help="Value of that column for the second side.")
@@ -35,19 +47,9 @@ Examples:
 )
 @click.option("--tolerance", type=click.FloatRange(0), default=None, help="Ask whether MMD^2 is more than this.")
 @click.option(
-    "--kernel",
-    type=click.Choice(["gaussian", "laplacian", "matern", "energy", "linear"]),
-    default=None,
-    help="Kernel of the joint test; five Gaussians by default.",
+    "--kernel", type=click.Choice(_KERNELS), default=None, help="Of the joint test; several Gaussians by default."
 )
-@click.option(
-    "--null",
-    type=click.Choice(
-        ["sign-flip", "normal", "third-cumulant", "cross-blocks", "permutation", "spectrum", "gamma", "pearson"]
-    ),
-    default=None,
-    help="Null of the joint test; sign-flip by default.",
-)
+@click.option("--null", type=click.Choice(_NULLS), default=None, help="Of the joint test; sign-flip by default.")
 @click.option("--block-size", type=click.IntRange(2), default=None, help="Rows of the smaller side in a block.")
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="For the order of rows and the null."
@@ -56,57 +58,54 @@ Examples:
 @click.option("--delimiter", default=None, help="Of CSV files, where it is not a comma.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 @click.option("--report", type=click.Path(path_type=Path), default=None, help="Write a page to this HTML file.")
-@click.option("--force", is_flag=True, help="Overwrite the report if it is there.")
-@click.option("--verbose", is_flag=True, help="Say how long it took and how much memory.")
+@click.option("--force", is_flag=True, help="Overwrite files that are there.")
+@click.option("--demo", is_flag=True, help="Write reference.csv and current.csv, and compare them.")
+@click.option("--verbose", is_flag=True, help="Say how much time and memory it took.")
 def compare(
-    tables: tuple[str, ...], as_json: bool, report: Path | None, force: bool, verbose: bool, **options: Any
+    *,
+    tables: tuple[str, ...],
+    as_json: bool,
+    report: Path | None,
+    force: bool,
+    demo: bool,
+    verbose: bool,
+    **options: Any,
 ) -> None:
     """Tell whether two tables differ, how much, and where.
 
     A and B are files, folders or patterns of parts: CSV, TSV, JSON lines (also .gz), Parquet, Arrow, Feather, npy, npz;
-    or - for standard input. Exit status: 0 no difference found, 1 difference found, 2 trouble.
+    or - for standard input. The exit status is that of diff: 0 no difference found, 1 difference found, 2 trouble.
+    The first of the examples writes the files that the others read.
     """
-    if len(tables) > 2:
-        raise click.UsageError(
-            f"compare takes one or two tables, got {len(tables)}; quote a pattern such as 'part-*.csv'."
-        )
-    if report is not None:
-        _check_report(report, force)
-    from btests.tables import compare as run
-
+    _check(tables, options["by"], report, force, demo)
     for name in ("columns", "exclude"):
         options[name] = [part.strip() for part in (options[name] or "").split(",") if part.strip()]
-    try:
-        with _bar() as progress:
-            found = run(tables[0], tables[1] if len(tables) > 1 else None, progress=progress, **options)
-    except (ValueError, TypeError) as error:
-        raise click.UsageError(f"{str(error).rstrip('.')}.") from None
-    found.details["command"] = "btests compare " + shlex.join(_command(tables, options))
-    if report is not None:
-        _write(found, report, force)
-    if as_json:
-        click.echo(json.dumps(found.to_dict(), indent=2))
-    else:
-        click.echo(str(found))
-    if verbose:
-        _say_memory(found)
+    with _trouble(verbose):
+        if demo:
+            from btests.tables.sample import FILES, write_sample
+
+            write_sample(Path(), force=force)
+            tables = FILES
+        found = _run(tables, options)
+        if report is not None:
+            _write(found, report, force)
+        click.echo(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
+        if report is not None and not as_json:
+            click.echo(f"report    {report}")
+        if verbose:
+            _say_memory(found)
     raise click.exceptions.Exit(1 if found.different else 0)
 
 
-def _command(tables: tuple[str, ...], options: dict[str, Any]) -> list[str]:
-    """Return the arguments that repeat the comparison."""
-    words = list(tables)
-    flags = {"value_a": "--a", "value_b": "--b"}
-    for name, value in options.items():
-        flag = flags.get(name, "--" + name.replace("_", "-"))
-        if name == "seed" or (
-            value not in (None, [], False) and (name, value) not in (("alpha", 0.05), ("max_rows", 1_000_000))
-        ):
-            words += [flag] if value is True else [flag, ",".join(value) if isinstance(value, list) else str(value)]
-    return words
-
-
-def _check_report(report: Path, force: bool) -> None:
+def _check(tables: tuple[str, ...], by: str | None, report: Path | None, force: bool, demo: bool) -> None:
+    if demo and (tables or by is not None):
+        raise click.UsageError("--demo writes and compares tables of its own; name none, and no --by.")
+    if not tables and not demo:
+        raise click.UsageError("Name two tables, btests compare a.csv b.csv, or try btests compare --demo.")
+    if len(tables) > 2:
+        raise click.UsageError(f"compare takes two tables, got {len(tables)}; quote a pattern, such as 'part-*.csv'.")
+    if report is None:
+        return
     if report.is_dir():
         raise click.UsageError(f"--report must be a file, and {str(report)!r} is a folder.")
     if not report.parent.is_dir():
@@ -115,31 +114,72 @@ def _check_report(report: Path, force: bool) -> None:
         raise click.UsageError(f"{str(report)!r} exists already; add --force to overwrite it.")
 
 
-def _write(found: Any, report: Path, force: bool) -> None:
+def _run(tables: tuple[str, ...], options: dict[str, Any]) -> Comparison:
+    from btests.tables import compare as run
+
+    with _progress() as progress:
+        found = run(tables[0], tables[1] if len(tables) > 1 else None, progress=progress, **options)
+    found.details["command"] = shlex.join(["btests", "compare", *_command(tables, options)])
+    return found
+
+
+def _command(tables: tuple[str, ...], options: dict[str, Any]) -> list[str]:
+    """Return the arguments that repeat the comparison."""
+    words = list(tables)
+    for name, value in options.items():
+        if name != "seed" and (value in (None, [], False) or _DEFAULTS.get(name) == value):
+            continue
+        words.append(_FLAGS.get(name, "--" + name.replace("_", "-")))
+        if value is not True:
+            words.append(",".join(value) if isinstance(value, list) else str(value))
+    return words
+
+
+def _write(found: Comparison, report: Path, force: bool) -> None:
     try:
         found.to_html(report, force=force)
-    except FileExistsError:
-        raise click.UsageError(f"{str(report)!r} exists already; add --force to overwrite it.") from None
+    except FileExistsError:  # it was not there a moment ago
+        raise ValueError(f"{str(report)!r} exists already; add --force to overwrite it") from None
     except OSError as error:
-        raise click.UsageError(f"The report {str(report)!r} could not be written: {error.strerror}.") from None
+        raise ValueError(f"the report {str(report)!r} could not be written: {error.strerror}") from None
 
 
-def _say_memory(found: Any) -> None:
+def _say_memory(found: Comparison) -> None:
     peak = found.to_dict()["memory_bytes"]
-    memory = "an unknown amount of" if peak is None else f"at most {peak / 1e6:.0f} MB of"
-    click.echo(f"btests: {found.details['seconds']:.2f} s, {memory} memory", err=True)
+    memory = "an unknown amount" if peak is None else f"at most {peak / 1e6:.0f} MB"
+    click.echo(f"btests: {found.details['seconds']:.2f} s, {memory} of memory", err=True)
 
 
-class _bar:  # noqa: N801
-    """A progress bar on standard error, silent where that is no terminal."""
+@contextmanager
+def _trouble(verbose: bool) -> Iterator[None]:
+    """Turn every error into one sentence and status 2: status 1 says that a difference was found."""
+    try:
+        yield
+    except (click.ClickException, OSError):
+        raise  # they are sentences already, or become one
+    except (ValueError, TypeError) as error:
+        if verbose:
+            _show_traceback()
+        raise click.ClickException(f"{str(error).rstrip('.')}.") from None
+    except MemoryError:
+        raise click.ClickException("There is not enough memory; try --max-rows with fewer rows.") from None
+    except Exception as error:
+        _show_traceback()
+        raise click.ClickException(f"This should not happen: {type(error).__name__}.") from None
 
-    def __enter__(self) -> Any:
-        self._bar: Any = click.progressbar(length=100, label="compare", file=sys.stderr)
-        if not sys.stderr.isatty():
-            return lambda share: None
-        self._bar.__enter__()
-        return lambda share: self._bar.update(max(0, round(100 * share) - self._bar.pos))
 
-    def __exit__(self, *error: object) -> None:
-        if sys.stderr.isatty():
-            self._bar.render_finish()
+def _show_traceback() -> None:
+    import traceback
+
+    click.echo(traceback.format_exc(), err=True)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[float], None] | None]:
+    """Yield what moves a progress bar on standard error, None where that is no terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    bar: Any
+    with click.progressbar(length=100, label="compare", file=sys.stderr) as bar:
+        yield lambda share: bar.update(max(0, round(100 * share) - bar.pos))

@@ -172,7 +172,8 @@ def _categories(name: str, a: Any, b: Any) -> Cells:
     words = coded.dictionary.to_pylist()
     counts = np.bincount(codes[~missing], minlength=len(words))
     # By frequency, then by name: an order that does not depend on which row came first.
-    order = sorted(range(len(words)), key=lambda i: (-counts[i], words[i]))
+    by_name = np.asarray(pc.array_sort_indices(coded.dictionary).to_numpy(), dtype=np.int64)
+    order = by_name[np.argsort(-counts[by_name], kind="stable")]
     place = np.empty(max(len(words), 1), dtype=np.int64)
     place[order] = np.arange(len(words))
     values = place[codes].astype(np.float64) if len(words) else np.zeros(len(codes))

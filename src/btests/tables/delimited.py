@@ -49,6 +49,10 @@ def read_csv(data: bytes, where: str, delimiter: str, guessed: bool) -> Any:
                 raise ValueError(f"column {column!r} of {where!r} is not UTF-8 text") from None
             wider = _WIDER.get(match[2], "string")
             types[column] = pa.string() if wider == "string" else pa.float64()
+    try:
+        table.column_names  # noqa: B018  the reader does not look at the header, its names are decoded here
+    except UnicodeDecodeError:
+        raise ValueError(f"the header of {where!r} is not UTF-8 text; save the file as UTF-8") from None
     _refuse_other_delimiter(table, where, delimiter, guessed)
     _refuse_bytes(table, where, pa)
     return table
@@ -85,10 +89,6 @@ def _refuse_other_delimiter(table: Any, where: str, delimiter: str, guessed: boo
 def _refuse_bytes(table: Any, where: str, pa: Any) -> None:
     """Raise where text is no UTF-8: the reader hands such columns over as bytes."""
     for name, column in zip(table.column_names, table.columns, strict=True):
-        try:
-            name.encode("utf-8")
-        except UnicodeEncodeError:
-            raise ValueError(f"the header of {where!r} is not UTF-8 text; save the file as UTF-8") from None
         if not pa.types.is_binary(column.type):
             continue
         for row, cell in enumerate(column.to_pylist(), start=1):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from btests.blocks import Array
+from btests.blocks import Array, Index
 from btests.tables.cells import Cells, show_value
 
 #: Levels of a category that get a coordinate of their own; the others share one.
@@ -145,14 +145,17 @@ class Encoding:
         """The columns."""
         return tuple(code.name for code in self.codes)
 
-    def encode(self, columns: Sequence[Cells]) -> Array:
-        """Return the coordinates of columns, in the order of the codes: (n, d)."""
-        out = np.empty((len(columns[0]), len(self.owners)))
+    def encode(self, columns: Sequence[Cells], orders: tuple[Index, Index]) -> tuple[Array, Array]:
+        """Return the coordinates of the rows of both tables, in these orders: (n_x, d) and (n_y, d)."""
+        out = tuple(np.empty((len(order), len(self.owners))) for order in orders)
         start = 0
         for code, cells in zip(self.codes, columns, strict=True):
-            out[:, start : start + code.width] = code.transform(cells)
+            found = code.transform(cells)
+            own = slice(start, start + code.width)
             start += code.width
-        return out
+            out[0][:, own] = found[: cells.n_a][orders[0]]
+            out[1][:, own] = found[cells.n_a :][orders[1]]
+        return out[0], out[1]
 
     def transform(self, table: Any) -> Array:
         """Return the coordinates of the rows of a table, a data frame or a file: (n, d)."""
@@ -163,7 +166,8 @@ class Encoding:
         absent = [name for name in self.names if name not in found.column_names]
         if absent:
             raise ValueError(f"the table lacks {', '.join(map(repr, absent))}")
-        return self.encode([pool(name, found[name], found[name].slice(0, 0)) for name in self.names])
+        cells = [pool(name, found[name], found[name].slice(0, 0)) for name in self.names]
+        return np.concatenate([code.transform(column) for code, column in zip(self.codes, cells, strict=True)], axis=1)
 
 
 def robust_scale(values: Array) -> tuple[float, float]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from btests.blocks import Array
-from btests.tables.cells import Cells
+from btests.tables.cells import Cells, Mask
 from btests.tables.encoding import PERIODS, Code
+from btests.tables.units import Units
 
 #: Cosines of the pooled rank of a number. The first sees a shift, the second a change of spread, the others of shape.
 N_COSINES = 8
@@ -19,40 +22,58 @@ _MOST_LEVELS = 200
 _SHARE = 0.01
 
 
-def column_features(cells: Cells, code: Code) -> Array:
-    """Return the features of a column, centred at their pooled mean: (n, k)."""
+def column_differences(cells: Cells, code: Code, rank: Array, units: Units) -> tuple[Array, Array]:
+    """Return D and c (see ``Units``) of the features of a column in the order of the units: (u, k) and (k,)."""
     if cells.kind in ("category", "boolean"):
-        found = _indicators(cells, _MOST_LEVELS)
-    else:
-        rank = pooled_ranks(cells)
-        found = [cosine / np.sqrt(j + 1.0) for j, cosine in enumerate(_cosines(rank, N_COSINES))]
-        # Ranks do not see how far away the few rows of a tail are.
-        found.append(_standardised(code.tame(cells.values), cells))
-        for period in code.periods:
-            angle = 2.0 * np.pi * cells.values / PERIODS[period]
-            found += [_centred(np.sin(angle), cells), _centred(np.cos(angle), cells)]
+        return _level_differences(cells, units)
+    found = [units.difference(feature) for feature in _number_features(cells, code, rank)]
     if cells.missing.any():
-        found.append(_indicator(cells.missing))
-    return np.stack(found, axis=1)
+        found.append(units.difference(_indicator(cells.missing)))
+    return np.stack([d for d, _ in found], axis=1), np.array([c for _, c in found])
 
 
-def relation_scores(cells: Cells, most: int) -> Array:
+def _number_features(cells: Cells, code: Code, rank: Array) -> Iterator[Array]:
+    for j, cosine in enumerate(_cosines(rank, N_COSINES)):
+        yield cosine / np.sqrt(j + 1.0)
+    # Ranks do not see how far away the few rows of a tail are.
+    yield _standardised(code.tame(cells.values), cells)
+    for period in code.periods:
+        angle = 2.0 * np.pi * cells.values / PERIODS[period]
+        yield _centred(np.sin(angle), cells)
+        yield _centred(np.cos(angle), cells)
+
+
+def _level_differences(cells: Cells, units: Units) -> tuple[Array, Array]:
+    """Return D and c of the indicators of levels, the rarer ones together, and of missing."""
+    codes = cells.values.astype(np.int64)
+    counts = np.bincount(codes[cells.present], minlength=1)
+    kept = min(_MOST_LEVELS, int((counts > 0).sum()))
+    # Levels are in the order of their frequency; those of booleans are two.
+    place = np.minimum(codes, kept)
+    n_levels = kept + 1
+    if cells.kind == "boolean":
+        place, n_levels = codes, 2
+    place = np.where(cells.missing, n_levels, place)
+    d, c = units.count_difference(place, n_levels + 1)
+    shares = np.bincount(place, minlength=n_levels + 1) / len(place)
+    used = shares > 0.0
+    scale = np.sqrt(shares[used] + _SHARE)
+    return d[:, used] / scale, c[used] / scale
+
+
+def relation_scores(cells: Cells, rank: Array | None, most: int) -> Array:
     """Return a few scores of a column, centred at 0 and of variance 1, whose products see relations: (n, k)."""
-    if cells.kind in ("category", "boolean"):
-        counts = np.bincount(cells.values[cells.present].astype(np.int64))
+    if rank is not None:
+        scores = list(_cosines(rank, 2))[: max(1, most - 1)]
+        if cells.missing.any() and most > 2:
+            scores.append(_indicator(cells.missing))
+    else:
+        counts = np.bincount(cells.values[cells.present].astype(np.int64), minlength=1)
         # Two levels have one indicator between them.
         n_levels = min(most, int((counts > 0).sum()) - (0 if cells.missing.any() else 1))
-        hot = [(cells.values == j) & cells.present for j in np.argsort(-counts, kind="stable")[:n_levels]]
-    else:
-        found = _cosines(pooled_ranks(cells), 2)
-        scores = [_unit(cosine) for cosine in found[: max(1, most - 1)]]
-        hot = []
-        if cells.missing.any() and most > 2:
-            scores.append(_unit(_indicator(cells.missing)))
-        return np.stack(scores, axis=1)
-    if not hot:
-        hot = [cells.missing]
-    return np.stack([_unit(_indicator(mask)) for mask in hot], axis=1)
+        frequent = np.argsort(-counts, kind="stable")[:n_levels]
+        scores = [_indicator((cells.values == j) & cells.present) for j in frequent]
+    return np.stack([_unit(score) for score in scores], axis=1)
 
 
 def pooled_ranks(cells: Cells) -> Array:
@@ -69,42 +90,25 @@ def pooled_ranks(cells: Cells) -> Array:
     ends = np.append(first[1:], ordered.size)
     middle = (first + ends) / 2.0 / ordered.size
     rank[present[order]] = middle[np.cumsum(begins) - 1]
-    rank[cells.missing] = 0.5
     return rank
 
 
-def _cosines(rank: Array, count: int) -> list[Array]:
-    """Return ``sqrt(2) cos(pi k rank)`` for k = 1 .. count, by their recurrence, centred over the cells."""
+def _cosines(rank: Array, count: int) -> Iterator[Array]:
+    """Yield ``sqrt(2) cos(pi k rank)`` for k = 1 .. count, by their recurrence, centred over the cells."""
     first = np.cos(np.pi * rank)
     before, now = np.ones_like(first), first
-    found = []
     for _ in range(count):
-        found.append(np.sqrt(2.0) * (now - now.mean()))
+        yield np.sqrt(2.0) * (now - now.mean())
         before, now = now, 2.0 * first * now - before
-    return found
 
 
-def _indicators(cells: Cells, most: int) -> list[Array]:
-    counts = np.bincount(cells.values[cells.present].astype(np.int64), minlength=1)
-    order = np.argsort(-counts, kind="stable")
-    order = order[counts[order] > 0]
-    kept = order[:most]
-    found = [_indicator((cells.values == j) & cells.present) for j in kept]
-    if len(order) > most:
-        place = np.zeros(counts.size, dtype=bool)
-        place[order[most:]] = True
-        found.append(_indicator(place[cells.values.astype(np.int64)] & cells.present))
-    return found
-
-
-def _indicator(mask: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Array:
+def _indicator(mask: Mask) -> Array:
     share = float(mask.mean())
     return np.asarray((mask - share) / np.sqrt(share + _SHARE))
 
 
 def _standardised(values: Array, cells: Cells) -> Array:
-    present = values[cells.present]
-    deviation = float(present.std()) if present.size else 0.0
+    deviation = float(values[cells.present].std()) if cells.present.any() else 0.0
     return _centred(values / deviation if deviation > 0.0 else np.zeros_like(values), cells)
 
 

@@ -26,9 +26,13 @@ def relation_measure(one: Cells, two: Cells) -> tuple[str, float, float]:
     elif one.kind == two.kind == "boolean":
         a, b = (_correlation(*(c.values[s][both[s]] for c in (one, two))) for s in (one.side(False), one.side(True)))
         return "correlation", a, b
-    scores = [relation_scores(cells, _SCORES) for cells in (one, two)]
+    scores = [relation_scores(cells, _ranks(cells), _SCORES) for cells in (one, two)]
     a, b = (_association(*(score[s] for score in scores)) for s in (one.side(False), one.side(True)))
     return "association", a, b
+
+
+def _ranks(cells: Cells) -> Array | None:
+    return pooled_ranks(cells) if cells.kind in ("number", "time") else None
 
 
 def _correlation(x: Array, y: Array) -> float:

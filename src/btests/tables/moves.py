@@ -10,7 +10,6 @@ import numpy as np
 
 from btests.blocks import Array
 from btests.tables.cells import Cells
-from btests.tables.features import pooled_ranks
 
 #: A move of fewer standard errors than this is not mentioned.
 _STANDARD_ERRORS = 3.0
@@ -74,17 +73,15 @@ def level_shares(cells: Cells) -> tuple[Array, Array]:
     return found[0], found[1]
 
 
-def effect(cells: Cells) -> float:
+def effect(cells: Cells, rank: Array | None) -> float:
     r"""Return the share of rows that would have to change to make the sides alike, less what chance gives.
 
-    It is the total variation distance over levels, or over bins of equal pooled shares, with missing as a bin of its
-    own. Two samples of one distribution have a distance too, about ``sum sqrt(p (1 - p) (1/n + 1/m) / (2 pi))``: it is
-    taken off, as squares.
+    It is the total variation distance over levels, or over bins of equal pooled shares (``rank`` is the pooled rank of
+    numbers, None for levels), with missing as a bin of its own. Two samples of one distribution have a distance too,
+    about ``sum sqrt(p (1 - p) (1/n + 1/m) / (2 pi))``: it is taken off, as squares.
     """
-    if cells.kind in ("category", "boolean"):
-        bins = cells.values.astype(np.int64)
-    else:
-        bins = np.minimum((pooled_ranks(cells) * _BINS).astype(np.int64), _BINS - 1)
+    cuts = cells.values if rank is None else np.minimum(np.floor(rank * _BINS), _BINS - 1.0)
+    bins = cuts.astype(np.int64)
     bins = np.where(cells.missing, bins.max() + 1, bins)
     width = int(bins.max()) + 1
     a = np.bincount(bins[: cells.n_a], minlength=width)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,15 +14,16 @@ from btests.blocks import Array, Index
 from btests.tables.cells import Cells, pool
 from btests.tables.charts import column_chart, histogram
 from btests.tables.comparison import Comparison
+from btests.tables.dates import read_dates
 from btests.tables.encoding import Encoding
-from btests.tables.features import column_features
+from btests.tables.evidence import Evidence, gather
 from btests.tables.findings import Column, Look, Relation
 from btests.tables.leaving import why_left_out
 from btests.tables.matching import match, reasons
 from btests.tables.measures import relation_measure
-from btests.tables.moves import describe_levels, describe_side, effect, moves
-from btests.tables.relations import MOST_COLUMNS, scored_pairs
-from btests.tables.scores import Scored, combine, quadratic_scores
+from btests.tables.moves import describe_levels, describe_side, moves
+from btests.tables.relations import MOST_COLUMNS
+from btests.tables.scores import combine
 from btests.tables.sides import split_by
 from btests.tables.sources import Loaded, load
 from btests.tables.together import Together, look
@@ -60,32 +62,28 @@ def run(a: Any, b: Any, options: Options, began: float, progress: Callable[[floa
     progress(0.3)
     names = (sides[0].name, sides[1].name)
     encoding = Encoding.fit(columns)
-    orders = tuple(_order(side.table.num_rows, options.seed, k) for k, side in enumerate(sides))
-    coordinates = encoding.encode(columns)
-    n_a = columns[0].n_a
-    x, y = coordinates[:n_a][orders[0]], coordinates[n_a:][orders[1]]
-    del coordinates
+    orders = (_order(sides[0].table.num_rows, options.seed, 0), _order(sides[1].table.num_rows, options.seed, 1))
+    x, y = encoding.encode(columns, orders)
     progress(0.4)
-    together = look(x, y, kernel=options.kernel, null=options.null, block_size=options.block_size, seed=options.seed)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        together = look(
+            x, y, kernel=options.kernel, null=options.null, block_size=options.block_size, seed=options.seed
+        )
+    notes.extend(dict.fromkeys(str(warning.message) for warning in caught))
     progress(0.6)
-    units = Units.of(together.blocks, together.flips)
-    by_column = _scored_columns(columns, encoding, units, (orders[0], orders[1]))
-    progress(0.75)
-    pairs: list[tuple[int, int]] = []
-    by_pair: Scored | None = None
-    if 1 < len(columns) <= MOST_COLUMNS:
-        pairs, by_pair = scored_pairs(columns, units, (orders[0], orders[1]))
-    elif len(columns) > MOST_COLUMNS:
+    evidence = gather(columns, encoding, Units.of(together.blocks, together.flips, orders))
+    if len(columns) > 1 and evidence.by_pair is None:
         notes.append(f"pairs of columns were not looked at: there are {len(columns)} columns, more than {MOST_COLUMNS}")
     progress(0.85)
-    pvalue, looks = _looks(together, by_column, by_pair, options)
-    found = _described(columns, encoding, by_column, options.alpha, names)
-    relations = _relations(columns, pairs, by_pair, found, options.alpha)
+    pvalue, looks = _looks(together, evidence, options)
+    found = _described(columns, encoding, evidence, options.alpha, names)
+    relations = _relations(columns, evidence, found, options.alpha)
     ranked = sorted(found, key=lambda column: (not column.moved, -column.effect, column.pvalue))
     progress(0.95)
-    details = _details(columns, ranked, (x, y), (orders[0], orders[1]), together, names=names)
+    details = _details(columns, ranked, (x, y), orders, together, names=names)
     details["rows"] = {"a": len(x), "b": len(y), "a_given": given[0], "b_given": given[1]}
-    details["relations_tested"] = len(pairs)
+    details["relations_tested"] = len(evidence.pairs)
     details["settings"] = _settings(options)
     if options.tolerance is not None:
         pvalue = together.effect.pvalue_above(options.tolerance)
@@ -140,7 +138,7 @@ def _thinned(side: Loaded, options: Options, k: int, notes: list[str]) -> Loaded
 def _columns(
     sides: Sequence[Loaded], options: Options, left_out: list[tuple[str, str]], notes: list[str]
 ) -> list[Cells]:
-    one, two = sides
+    one, two = with_dates(sides[0], sides[1], notes)
     matched = match(one, two, options.columns, options.exclude, options.common)
     left_out.extend(matched.left_out)
     columns = []
@@ -156,28 +154,27 @@ def _columns(
     return columns
 
 
+def with_dates(one: Loaded, two: Loaded, notes: list[str]) -> tuple[Loaded, Loaded]:
+    """Return both tables with dates read from text."""
+    tables = [one.table, two.table]
+    for name in one.table.column_names:
+        if name not in two.table.column_names:
+            continue
+        found = read_dates(one.table[name], two.table[name], name, notes)
+        for k, column in enumerate(found):
+            if column.type != tables[k][name].type:
+                tables[k] = tables[k].set_column(tables[k].column_names.index(name), name, column)
+    return Loaded(tables[0], one.name), Loaded(tables[1], two.name)
+
+
 def _order(n: int, seed: int, side: int) -> Index:
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 1 + side]))).permutation(n)
 
 
-def _scored_columns(columns: Sequence[Cells], encoding: Encoding, units: Units, orders: tuple[Index, Index]) -> Scored:
-    moving, still, groups, start = [], [], [], 0
-    for cells, code in zip(columns, encoding.codes, strict=True):
-        features = column_features(cells, code)
-        d, c = units.differences(features[: cells.n_a][orders[0]], features[cells.n_a :][orders[1]])
-        moving.append(d)
-        still.append(c)
-        groups.append(slice(start, start + d.shape[1]))
-        start += d.shape[1]
-    return quadratic_scores(
-        np.concatenate(moving, axis=1), np.concatenate(still), units.signs, groups, units.exhaustive
-    )
-
-
-def _looks(together: Together, by_column: Scored, by_pair: Scored | None, options: Options) -> tuple[float, list[Look]]:
+def _looks(together: Together, evidence: Evidence, options: Options) -> tuple[float, list[Look]]:
     """Return the p-value of the strongest look, and all of them."""
-    others = [("columns", "columns one by one", by_column)]
-    others += [("pairs", "pairs of columns", by_pair)] if by_pair is not None and len(by_pair.scores) else []
+    others = [("columns", "columns one by one", evidence.by_column)]
+    others += [("pairs", "pairs of columns", evidence.by_pair)] if evidence.by_pair is not None else []
     best = [scored.largest() for _, _, scored in others]
     result = together.result
     if together.scored is not None:
@@ -214,9 +211,9 @@ def _upper(draws: Array, alpha: float) -> float | None:
 
 
 def _described(
-    columns: Sequence[Cells], encoding: Encoding, scored: Scored, alpha: float, names: tuple[str, str]
+    columns: Sequence[Cells], encoding: Encoding, evidence: Evidence, alpha: float, names: tuple[str, str]
 ) -> list[Column]:
-    own, corrected = scored.pvalues(), scored.corrected()
+    own, corrected = evidence.by_column.pvalues(), evidence.by_column.corrected()
     found = []
     for j, cells in enumerate(columns):
         details = {
@@ -228,7 +225,7 @@ def _described(
             Column(
                 cells.name,
                 cells.kind,
-                effect(cells),
+                evidence.effects[j],
                 float(own[j]),
                 float(corrected[j]),
                 bool(corrected[j] <= alpha),
@@ -241,18 +238,13 @@ def _described(
     return found
 
 
-def _relations(
-    columns: Sequence[Cells],
-    pairs: Sequence[tuple[int, int]],
-    scored: Scored | None,
-    found: Sequence[Column],
-    alpha: float,
-) -> list[Relation]:
+def _relations(columns: Sequence[Cells], evidence: Evidence, found: Sequence[Column], alpha: float) -> list[Relation]:
+    scored = evidence.by_pair
     if scored is None:
         return []
     own, corrected = scored.pvalues(), scored.corrected()
     kept = []
-    for (i, j), p, q in zip(pairs, own, corrected, strict=True):
+    for (i, j), p, q in zip(evidence.pairs, own, corrected, strict=True):
         if q <= alpha and not found[i].moved and not found[j].moved:
             measure, a, b = relation_measure(columns[i], columns[j])
             kept.append(Relation((columns[i].name, columns[j].name), float(p), float(q), measure, a, b))

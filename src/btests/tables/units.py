@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from btests.blocks import Array, Blocks, Index
 from btests.nulls.signs import Flips, unpack
+from btests.tables.cells import Cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,52 +22,71 @@ class Units:
 
     Attributes
     ----------
-    x, y
-        Rows of the pairs, unit after unit: two of the same length.
+    rows
+        Rows of both tables, those of the second counted on: of each table first those with a partner, unit after unit,
+        then the others: (n_x + n_y,).
+    n_x, n_pairs
+        Rows of the first table, and how many of them have a partner.
     starts
-        Where the pairs of each unit begin in them: (u,).
-    alone_x, alone_y
-        Rows without a partner.
+        Where the pairs of each unit begin: (u,).
     signs
         For each draw, and last for the data as they are: (u, r + 1).
     exhaustive
-        Whether the draws are all patterns of signs, the observed one, which is the first, among them.
+        Whether the draws are all patterns of signs, the observed one among them.
     """
 
-    x: Index
-    y: Index
+    rows: Index
+    n_x: int
+    n_pairs: int
     starts: Index
-    alone_x: Index
-    alone_y: Index
     signs: Array
     exhaustive: bool
 
     @classmethod
-    def of(cls, blocks: Blocks, flips: Flips) -> Units:
-        """Return the units of blocks and the draws of flips."""
-        rows_x, rows_y = blocks.partners()
+    def of(cls, blocks: Blocks, flips: Flips, orders: tuple[Index, Index]) -> Units:
+        """Return the units of blocks and the draws of flips; ``orders`` are those in which the rows are dealt."""
+        of_x, of_y = blocks.partners()
         fold = np.searchsorted(blocks.fold_edges(), _block_of_pairs(blocks), side="right") - 1
         unit = fold * blocks.n_groups + _row_of_pairs(blocks) % blocks.n_groups
         order = np.argsort(unit, kind="stable")
         starts = np.searchsorted(unit[order], np.arange(blocks.n_folds * blocks.n_groups))
         signs = unpack(flips.words, flips.n_draws)[:, : blocks.n_groups].reshape(-1, flips.n_draws)
         signs = np.concatenate([signs, np.ones((len(signs), 1))], axis=1)
-        alone_x = np.setdiff1d(np.arange(blocks.n_x), rows_x)
-        alone_y = np.setdiff1d(np.arange(blocks.n_y), rows_y)
-        return cls(rows_x[order], rows_y[order], starts, alone_x, alone_y, signs, flips.exhaustive)
+        x = orders[0][np.concatenate([of_x[order], np.setdiff1d(np.arange(blocks.n_x), of_x)])]
+        y = orders[1][np.concatenate([of_y[order], np.setdiff1d(np.arange(blocks.n_y), of_y)])]
+        rows = np.concatenate([x, blocks.n_x + y])
+        return cls(rows, blocks.n_x, len(of_x), starts, signs, flips.exhaustive)
 
     @property
     def weight(self) -> float:
         """Weight of a pair in the difference of means."""
-        n_x, n_y = len(self.x) + len(self.alone_x), len(self.y) + len(self.alone_y)
-        return 0.5 / n_x + 0.5 / n_y
+        return 0.5 / self.n_x + 0.5 / (len(self.rows) - self.n_x)
 
-    def differences(self, x: Array, y: Array) -> tuple[Array, Array]:
-        """Return D and c of features centred at their pooled mean: (n_x, k) and (n_y, k) to (u, k) and (k,)."""
-        # Sums of the rows of a unit; a unit is never empty.
-        moving = np.add.reduceat(x[self.x] - y[self.y], self.starts, axis=0)
-        still = x[self.alone_x].sum(axis=0) - y[self.alone_y].sum(axis=0)
-        return self.weight * moving, self.weight * still
+    def deal(self, cells: Cells) -> Cells:
+        """Return the cells of a column in the order of the units."""
+        return replace(cells, values=cells.values[self.rows], missing=cells.missing[self.rows])
+
+    def difference(self, feature: Array) -> tuple[Array, float]:
+        """Return D and c of a centred feature in the order of the units: (n,) to (u,) and a number."""
+        x, y = feature[: self.n_x], feature[self.n_x :]
+        m = self.n_pairs
+        moving = np.add.reduceat(x[:m] - y[:m], self.starts)  # a unit is never empty
+        return self.weight * moving, self.weight * float(x[m:].sum() - y[m:].sum())
+
+    def count_difference(self, levels: Index, n_levels: int) -> tuple[Array, Array]:
+        """Return D and c of the indicators of levels, centred at their pooled means: (n,) to (u, l) and (l,).
+
+        Rows of the level ``n_levels`` are of none.
+        """
+        m, width = self.n_pairs, n_levels + 1
+        unit = np.repeat(np.arange(len(self.starts)), np.diff(np.append(self.starts, m)))
+        x, y = levels[: self.n_x], levels[self.n_x :]
+        counts = [np.bincount(unit * width + side[:m], minlength=len(self.starts) * width) for side in (x, y)]
+        moving = (counts[0] - counts[1]).reshape(-1, width)[:, :n_levels].astype(np.float64)
+        still = [np.bincount(side[m:], minlength=width)[:n_levels].astype(np.float64) for side in (x, y)]
+        shares = np.bincount(levels, minlength=width)[:n_levels] / len(levels)
+        alone = (len(x) - m) - (len(y) - m)
+        return self.weight * moving, self.weight * (still[0] - still[1] - alone * shares)
 
 
 def _block_of_pairs(blocks: Blocks) -> Index:

@@ -1,0 +1,64 @@
+"""Dates that are kept as text."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from typing import Any
+
+from btests.tables.need import arrow
+
+_LIKE_DATE = re.compile(r"^\s*\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T]\d{1,2}:\d{2}(:\d{2})?)?\s*$")
+
+_DAYS = ("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
+_CLOCKS = ("", " %H:%M:%S", " %H:%M", "T%H:%M:%S", "T%H:%M")
+
+# Cells that are looked at before all of them are.
+_FIRST = 200
+
+# A column of which that share are dates, and not all, is worth a note.
+_MOST = 0.9
+
+
+def read_dates(a: Any, b: Any, name: str, notes: list[str]) -> tuple[Any, Any]:
+    """Return two arrow columns with dates read from text where both are such; one that is of times already stays."""
+    pa = arrow()
+    texts = [column for column in (a, b) if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)]
+    others = [c for c in (a, b) if not any(c is text for text in texts)]
+    if not texts or not all(pa.types.is_temporal(c.type) or pa.types.is_null(c.type) for c in others):
+        return a, b
+    first = [cell for text in texts for cell in text.slice(0, _FIRST).to_pylist() if cell is not None]
+    like = sum(_LIKE_DATE.match(cell) is not None for cell in first)
+    if not first or like < _MOST * len(first):
+        return a, b
+    formats = [f for f in (day + clock for day in _DAYS for clock in _CLOCKS) if _fits(texts, f)]
+    if len(formats) == 1:
+        notes.append(f"column {name!r} holds dates as text, read as {formats[0]}")
+        a, b = (_parsed(c, formats[0]) if any(c is text for text in texts) else c for c in (a, b))
+    elif formats:
+        notes.append(f"column {name!r} holds dates as text, with the day or the month first: taken as text")
+    else:
+        notes.append(f"column {name!r} holds dates as text, not all of one form ({_odd(texts)!r}): taken as text")
+    return a, b
+
+
+def _fits(texts: list[Any], form: str) -> bool:
+    """Whether every cell is of that form."""
+    if any(_parsed(text.slice(0, _FIRST), form).null_count > text.slice(0, _FIRST).null_count for text in texts):
+        return False
+    return all(_parsed(text, form).null_count == text.null_count for text in texts)
+
+
+def _parsed(column: Any, form: str) -> Any:
+    pc = import_module("pyarrow.compute")
+    found = pc.strptime(pc.utf8_trim_whitespace(column), format=form, unit="s", error_is_null=True)
+    # A year of two digits is none: 01/02/13 would be the year 13.
+    year = pc.year(found)
+    kept = pc.if_else(pc.and_(pc.greater_equal(year, 1000), pc.less_equal(year, 9999)), found, None)
+    return kept if "%H" in form else pc.cast(kept, arrow().date32())
+
+
+def _odd(texts: list[Any]) -> str:
+    """Return a cell that is unlike a date, or the first."""
+    cells: list[str] = [cell for text in texts for cell in text.to_pylist() if cell is not None]
+    return next((cell for cell in cells if not _LIKE_DATE.match(cell)), cells[0])[:40]
