@@ -1,0 +1,78 @@
+"""The results in the docs: the tables are those that the counts beside them give, and every link leads somewhere."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from btests.experiments.reproduce import layout
+from btests.experiments.reproduce.figure2 import Figure2
+from btests.experiments.reproduce.figure3 import Figure3
+from btests.experiments.reproduce.figure4 import Figure4
+from btests.experiments.reproduce.intervals import Estimate
+from btests.experiments.reproduce.protocol import Experiment, Report, Row
+from btests.experiments.reproduce.report import Writer, to_csv
+from btests.experiments.reproduce.search import Step
+
+DOCS = Path(__file__).parents[3] / "docs"
+RESULTS = DOCS / "reproduction"
+SEED = 2013
+
+
+def read(name: str) -> list[Row]:
+    """Return the rows of a CSV file, numbers as numbers."""
+    with (RESULTS / f"{name}.csv").open(newline="") as file:
+        return [{key: number(value) for key, value in row.items()} for row in csv.DictReader(file)]
+
+
+def number(text: str) -> str | int | float:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def assert_documented(report: Report) -> None:
+    """Assert that the Markdown and CSV files in the docs are those of a report."""
+    text = Writer(DOCS, f"btests reproduce {report.name} --seed {SEED}").markdown(report, has_picture=True)
+    assert (RESULTS / f"{report.name}.md").read_text() == text
+    assert (RESULTS / f"{report.name}.csv").read_text() == to_csv(report.counts)
+
+
+@pytest.mark.parametrize("experiment", [Figure2(SEED, False), Figure3(SEED, False), Figure4(SEED, False)])
+def test_figures_say_what_their_counts_say(experiment: Experiment) -> None:
+    (report,) = experiment.report({"all": read(experiment.name)})
+    assert_documented(report)
+
+
+def test_table_1_says_what_its_counts_say() -> None:
+    answers = {
+        row["method"]: Step(
+            {}, row["level_measured_at"], Estimate(row["samples"], row["low"], row["high"], row["trials"])
+        )
+        for row in read("table1-sizes")
+    }
+    assert_documented(layout.report("table1", read("table1"), answers, read("table1-seconds")))
+
+
+def links(text: str) -> Sequence[str]:
+    return [link for link in re.findall(r"\]\(([^)#]+)", text) if "://" not in link]
+
+
+def test_links_lead_somewhere() -> None:
+    page = (DOCS / "reproduction.md").read_text()
+    linked = {DOCS / link for link in links(page)}
+    assert all(path.exists() for path in linked)
+    assert set(RESULTS.glob("*.md")) <= linked
+    for path in RESULTS.glob("*.md"):
+        text = path.read_text()
+        assert all((RESULTS / link).exists() for link in links(text))
+        assert f"Made by `btests reproduce {path.stem} --seed {SEED}`, btests " in text
+    assert all(path.suffix in (".csv", ".md", ".svg") for path in RESULTS.iterdir())
+    assert all(path.stat().st_size < 300_000 for path in RESULTS.iterdir())
