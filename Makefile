@@ -3,7 +3,7 @@
 #   make test         linters, types, import rules, tests and doctests
 #   make study        the table of levels (long); make study-quick is a short version
 #   make choices      the comparison of kernel choices (half an hour); make choices-quick is a short version
-#   make reproduce    the paper's tables and figures, beside its numbers (20 minutes on two cores); make reproduce-quick: one
+#   make reproduce    the paper's tables and figures, beside its numbers (25 minutes on two cores); make reproduce-quick: one
 #   make bench        speed, side by side with other packages where they install
 #   make clean        remove all that the above have made
 

@@ -53,7 +53,7 @@ def reproduce(
 
     For each table or figure there is a CSV file of raw counts, a Markdown table with the published numbers beside those
     found here, and a figure as PNG and SVG. The claims are those of sections 2.2 and 2.3. All of it takes two cores
-    about 20 minutes.
+    about 25 minutes.
     """
     wanted = _PLAIN + _MUSIC if "all" in what else what
     if (song_p is None) != (song_q is None):
