@@ -53,7 +53,7 @@ def test_without_matplotlib_there_are_tables(tmp_path: Path, monkeypatch: pytest
 
 def test_seconds_are_of_calls_after_the_first() -> None:
     calls = []
-    assert seconds(lambda: calls.append(1), least=0.0, repeats=3) > 0.0
+    assert seconds(lambda: calls.append(1), least=0.0, repeats=3) >= 0.0
     assert len(calls) == 4
     assert "cores" in machine()
     assert "\n" not in machine()

@@ -41,7 +41,7 @@ def report(name: str, rows: Sequence[Row], answers: Mapping[str, Step], times: S
     cells = {(row["method"], row["n"], row["truth"]): (row["rejections"], row["trials"]) for row in counts}
     took = {row["method"]: row["seconds"] for row in times}
     n_timed = times[0]["n"]
-    machine = f"Seconds are for n = {n_timed}, one thread, on: {times[0]['machine']}. They do not repeat."
+    machine = f"Seconds are processor time for n = {n_timed}, on: {times[0]['machine']}. They do not repeat."
     columns = ("method", "kernel", "block size", *COLUMNS, "Type I", "Type II at the paper's n", "paper, s", "here, s")
     tables = [
         Table(heading, columns, tuple(_line(method, answers[method.key], cells, took) for method in methods))
