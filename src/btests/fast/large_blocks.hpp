@@ -30,6 +30,7 @@ template <class T, class Shape, int width> struct LargeBlocks {
     const std::int64_t quad, rows_per_tile;
     const std::int64_t most_x, most_y, most_rest;  // rows of a block: of x, of y, and of the longer without a partner
     Scratch<T> rows_x, rows_y, rows_r, columns_x, columns_y, columns_r, norms_x, norms_y, norms_r, buffer;
+    Scratch<std::int64_t> slots;  // of each row
     GroupSums<width> found;
     const Levels levels;
 
@@ -44,9 +45,12 @@ template <class T, class Shape, int width> struct LargeBlocks {
           rows_x((most_x + many) * d), rows_y((most_y + many) * d), rows_r((most_rest + many) * d),
           columns_x(capacity(most_x, g) * d), columns_y(capacity(most_y, g) * d), columns_r(capacity(most_rest, g) * d),
           norms_x(capacity(most_x, g)), norms_y(capacity(most_y, g)), norms_r(capacity(most_rest, g)),
-          buffer(32 * columns), found(task), levels(task) {}
+          buffer(32 * columns), slots(std::max(most_x, most_y) + many), found(task), levels(task) {
+        for (std::int64_t r = 0; r < std::max(most_x, most_y) + many; ++r) slots[r] = r / g * width + r % g;
+    }
 
-    std::int64_t slot(std::int64_t r) const { return r / g * width + r % g; }
+    // Looked up: a division for each row of each tile would be felt.
+    std::int64_t slot(std::int64_t r) const { return slots[r]; }
 
     // Rows one after another; and columns in pairs of vectors, one coordinate of all of them after another.
     struct Packed {
