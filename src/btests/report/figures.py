@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -22,7 +22,7 @@ Names = tuple[str, str]
 def look_figure(place: int, look: Mapping[str, Any], alpha: float) -> Markup | None:
     """Return the null distribution of one look at the data, with the observed value and the threshold in it."""
     null = look["null"]
-    if not null or not null["counts"]:
+    if not null or not null["counts"] or look["observed"] is None:
         return None
     marks = [Mark(look["observed"], f"observed: {number(look['observed'], 3)}", "seen")]
     if look["threshold"] is not None:
@@ -50,7 +50,7 @@ def _squared(label: str) -> str:
 def blocks_figure(blocks: Mapping[str, Any]) -> Markup | None:
     """Return the histogram of the block values, with zero and their mean."""
     histogram = blocks["histogram"]
-    if not histogram or not histogram["counts"]:
+    if not histogram or not histogram["counts"] or blocks["mean"] is None:
         return None
     marks = [Mark(blocks["mean"], f"mean: {number(blocks['mean'], 3)}", "seen"), Mark(0.0, "0: no difference", "limit")]
     description = (
@@ -129,7 +129,8 @@ def ramp() -> Markup:
 
 def witness_figure(witness: Mapping[str, Any]) -> Markup:
     """Return the map of the regions where there is more of one side than of the other."""
-    grid: Sequence[Sequence[float]] = witness["values"]
+    # Where nothing is known, nothing is coloured.
+    grid = [[value or 0.0 for value in row] for row in witness["values"]]
     caption = Caption("witness", witness["title"], witness["text"])
     return regions(caption, _axis(witness["x"], len(grid[0])), _axis(witness["y"], len(grid)), grid)
 

@@ -32,7 +32,7 @@ def zero_line(grid: Sequence[Sequence[float]]) -> list[tuple[Point, Point]]:
     [((0.0, 0.5), (1.0, 0.5))]
     """
     pieces = []
-    least = 1e-3 * max((abs(value) for row in grid for value in row), default=0.0)
+    least = 1e-9 * max((abs(value) for row in grid for value in row), default=0.0)
     for r in range(len(grid) - 1):
         for c in range(len(grid[r]) - 1):
             corners = ((r, c), (r, c + 1), (r + 1, c + 1), (r + 1, c))

@@ -63,7 +63,7 @@ def overlaid(
     x, y = Scale((edges[0], edges[-1]), frame.x), Scale((0.0, top), frame.y)
     return frame.drawing(
         caption,
-        left_axis(frame, "share of rows in the bin", _share_marks(top), y),
+        left_axis(frame, "share of rows per bin", _share_marks(top), y),
         _pair(_steps(x, y, edges, share_a), _steps(x, y, edges, share_b)),
         bottom_axis(frame, label, number_marks(edges[0], edges[-1]), x),
     )
@@ -88,7 +88,7 @@ def over_time(
 
     return frame.drawing(
         caption,
-        left_axis(frame, "share of rows in the interval", _share_marks(top), y),
+        left_axis(frame, "share of rows per bin", _share_marks(top), y),
         _pair(line(share_a), line(share_b)),
         bottom_axis(frame, label, time_ticks(moments[0], moments[-1]), x),
     )

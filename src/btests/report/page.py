@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -21,7 +22,7 @@ N_OPEN = 12
 #: Fields of the example rows that are shown at once.
 N_FIELDS = 12
 
-_LOADER = PackageLoader("btests.report", "page")
+_LOADER = PackageLoader("btests.report", "assets")
 
 _FORMS = {
     "number": words.number,
@@ -57,6 +58,7 @@ class Numbers:
         return Markup('<data value="{}" data-at="{}">{}</data>').format(printable(exact), pointer, shown)
 
 
+@cache
 def _environment() -> Environment:
     environment = Environment(
         loader=_LOADER,

@@ -63,6 +63,15 @@
     filter();
   }
 
+  // A link to a drawing that is folded away unfolds it.
+  const unfold = () => {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const folded = target && target.closest("details");
+    if (folded && !folded.open) { folded.open = true; target.scrollIntoView(); }
+  };
+  addEventListener("hashchange", unfold);
+  unfold();
+
   const copy = one("#copy");
   if (copy) {
     copy.addEventListener("click", async () => {
