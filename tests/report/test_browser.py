@@ -132,7 +132,7 @@ def test_the_observed_value_is_where_it_belongs(show: Open) -> None:
 def test_columns_are_sorted_with_the_mouse(show: Open) -> None:
     data = comparison()
     page = show(data)
-    effect = page.get_by_role("button", name="Moved by")
+    effect = page.get_by_role("button", name="Differs by")
     heading = page.locator("th", has=effect)
     effect.click()
     assert heading.get_attribute("aria-sort") == "descending"
@@ -152,7 +152,7 @@ def test_columns_without_a_value_come_last_in_either_direction(show: Open) -> No
     data["columns"][0]["effect"] = None
     page = show(data)
     for _ in range(2):
-        page.get_by_role("button", name="Moved by").click()
+        page.get_by_role("button", name="Differs by").click()
         assert _names(page)[-1] == data["columns"][0]["name"]
 
 

@@ -162,6 +162,26 @@ def test_odd_histograms_are_drawn(edges: list[float], a: list[float], b: list[fl
     assert "nan" not in page.partition('id="column0-title"')[2].partition("</svg>")[0]
 
 
+def test_what_may_be_chance_is_called_so() -> None:
+    words = "may be chance alone"
+    assert words not in render(comparison())
+    assert render(comparison(different=False)).count(words) == 2
+
+
+def test_a_value_far_off_breaks_the_axis() -> None:
+    data = comparison()
+    assert "axis broken" not in render(data)
+    data["looks"][0]["observed"] = 0.5
+    assert render(data).count("axis broken") == 1
+
+
+def test_a_bar_that_dwarfs_the_others_is_cut() -> None:
+    column = category_column("c", 1, ["x", "y", "z"])
+    assert 'class="cut"' not in render(comparison([column]))
+    column["chart"] |= {"a": [0.001, 0.002, 0.977], "b": [0.002, 0.001, 0.977], "missing": [0.0, 0.0]}
+    assert render(comparison([column])).count('class="cut"') == 4
+
+
 def test_levels_on_the_map_are_named() -> None:
     data = comparison()
     data["witness"] |= {"values": [[1.0, -1.0, 0.5], [0.2, 0.1, -0.3]]}

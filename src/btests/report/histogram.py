@@ -113,16 +113,22 @@ def single(
     end = frame.x[1] - (_BREAK if is_broken else 0.0)
     x, y = Scale((low - room, high + room), (frame.x[0], end)), Scale((0.0, top), frame.y)
     outline = _steps(x, y, edges, counts)
-    pointers = [
-        _pointer(frame, mark, x(mark.value) if mark.value <= limit else frame.x[1] - 4, 12.0 + 14.0 * row)
-        for row, mark in enumerate(marks)
-    ]
+    whole = [mark for mark in number_marks(0.0, top, 4) if mark[0] == round(mark[0])]  # there is no half a draw
+    # Words above all lines, or a line strikes them out.
+    lines, notes = zip(
+        *(
+            _pointer(frame, mark, x(mark.value) if mark.value <= limit else frame.x[1] - 4, 12.0 + 14.0 * row)
+            for row, mark in enumerate(marks)
+        ),
+        strict=True,
+    )
     return frame.drawing(
         caption,
-        left_axis(frame, labels[1], number_marks(0.0, top, 4), y),
+        left_axis(frame, labels[1], whole, y),
         element("path", class_="fill plain", d=points(outline, closed=True)),
         element("path", class_="line plain", d=points(outline)),
-        *pointers,
+        *lines,
+        *notes,
         bottom_axis(frame, labels[0], number_marks(low - room, high + room, 5), x),
         _gap(end + _BREAK / 2, frame.y[0]) if is_broken else Markup(),
     )
@@ -138,14 +144,12 @@ def _gap(place: float, base: float) -> Markup:
     return Markup().join([element("rect", class_="gap", x=place - 3, y=base - 3, width=6, height=6), *strokes, words])
 
 
-def _pointer(frame: Frame, mark: Mark, place: float, height: float) -> Markup:
-    """Return a line from the axis up to the words beside it, on the side that has room."""
+def _pointer(frame: Frame, mark: Mark, place: float, height: float) -> tuple[Markup, Markup]:
+    """Return a line from the axis upwards and the words beside its top, on the side that has room."""
     rooms = {"start": frame.width - place - 6, "end": place - 6}
     side = max(rooms, key=lambda name: (clipped(mark.label, rooms[name]) == mark.label, rooms[name]))
     text, shift = clipped(mark.label, rooms[side]), 5 if side == "start" else -5
-    return Markup().join(
-        [
-            element("line", class_=f"mark {mark.kind}", x1=place, x2=place, y1=frame.y[0], y2=height - 9),
-            element("text", text, class_=f"note {side} {mark.kind}", x=place + shift, y=height),
-        ]
+    return (
+        element("line", class_=f"mark {mark.kind}", x1=place, x2=place, y1=frame.y[0], y2=height - 9),
+        element("text", text, class_=f"note {side} {mark.kind}", x=place + shift, y=height),
     )
