@@ -74,5 +74,5 @@ def test_links_lead_somewhere() -> None:
         text = path.read_text()
         assert all((RESULTS / link).exists() for link in links(text))
         assert f"Made by `btests reproduce {path.stem} --seed {SEED}`, btests " in text
-    assert all(path.suffix in (".csv", ".md", ".svg") for path in RESULTS.iterdir())
+    assert all(path.suffix in (".csv", ".md", ".svg", ".json") for path in RESULTS.iterdir())
     assert all(path.stat().st_size < 300_000 for path in RESULTS.iterdir())
