@@ -36,7 +36,7 @@ def read_csv(data: bytes, where: str, delimiter: str, guessed: bool) -> Any:
         try:
             # In one thread the reader knows the number of a row that it refuses.
             table = csv.read_csv(
-                io.BytesIO(data), csv.ReadOptions(block_size=2**24, use_threads=not types), parse, options
+                io.BytesIO(data), csv.ReadOptions(block_size=2**22, use_threads=not types), parse, options
             )
             break
         except pa.ArrowInvalid as error:

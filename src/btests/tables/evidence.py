@@ -11,7 +11,7 @@ from btests.tables.cells import Cells
 from btests.tables.encoding import Encoding
 from btests.tables.features import column_differences, pooled_ranks, relation_scores
 from btests.tables.moves import effect
-from btests.tables.relations import n_scores, scored_pairs
+from btests.tables.relations import Margin, most_scores, scored_pairs
 from btests.tables.scores import Scored, quadratic_scores
 from btests.tables.units import Units
 
@@ -31,23 +31,27 @@ class Evidence:
 
 def gather(columns: Sequence[Cells], encoding: Encoding, units: Units) -> Evidence:
     """Look at columns one by one and in pairs, under the signs of ``units``."""
-    most = n_scores(len(columns)) if len(columns) > 1 else 0
-    moving, still, groups, start = [], [], [], 0
-    effects, scores = [], []
-    for cells, code in zip(columns, encoding.codes, strict=True):
+    most = most_scores(len(columns)) if len(columns) > 1 else 0
+    moving, still, owners = [], [], []
+    groups: list[slice] = []
+    effects, margins = [], []
+    for j, (cells, code) in enumerate(zip(columns, encoding.codes, strict=True)):
         dealt = units.deal(cells)
         rank = pooled_ranks(dealt) if cells.kind in ("number", "time") else None
-        d, c = column_differences(dealt, code, np.empty(0) if rank is None else rank, units)
-        moving.append(d)
-        still.append(c)
-        groups.append(slice(start, start + d.shape[1]))
-        start = groups[-1].stop
+        for d, c in column_differences(dealt, code, rank, units):
+            start = groups[-1].stop if groups else 0
+            groups.append(slice(start, start + d.shape[1]))
+            owners.append(j)
+            moving.append(d)
+            still.append(c)
         effects.append(effect(dealt, rank))
         if most:
-            scores.append(relation_scores(dealt, rank, most).astype(np.float32))
+            scores, n_scores = relation_scores(dealt, rank, most)
+            margins.append(Margin(scores.astype(np.float32), n_scores))
     joined, constant = np.concatenate(moving, axis=1), np.concatenate(still)
-    by_column = quadratic_scores(joined, constant, units.signs, groups, units.exhaustive)
+    # Cells that are there and missing cells are two statistics: a column has moved if one of them has.
+    by_column = quadratic_scores(joined, constant, units.signs, groups, units.exhaustive).grouped(owners)
     if not most:
         return Evidence(by_column, tuple(effects), (), None)
-    pairs, by_pair = scored_pairs(scores, units)
+    pairs, by_pair = scored_pairs(margins, units)
     return Evidence(by_column, tuple(effects), tuple(pairs), by_pair)

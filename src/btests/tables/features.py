@@ -22,14 +22,20 @@ _MOST_LEVELS = 200
 _SHARE = 0.01
 
 
-def column_differences(cells: Cells, code: Code, rank: Array, units: Units) -> tuple[Array, Array]:
-    """Return D and c (see ``Units``) of the features of a column in the order of the units: (u, k) and (k,)."""
-    if cells.kind in ("category", "boolean"):
-        return _level_differences(cells, units)
-    found = [units.difference(feature) for feature in _number_features(cells, code, rank)]
+def column_differences(cells: Cells, code: Code, rank: Array | None, units: Units) -> list[tuple[Array, Array]]:
+    """Return D and c (see ``Units``) of the features of a column in the order of the units: (u, k) and (k,) each.
+
+    First those of the cells that are there, then, where any are missing, that of missing.
+    """
+    if rank is None:
+        found = [_level_differences(cells, units)]
+    else:
+        parts = [units.difference(feature) for feature in _number_features(cells, code, rank)]
+        found = [(np.stack([d for d, _ in parts], axis=1), np.array([c for _, c in parts]))]
     if cells.missing.any():
-        found.append(units.difference(_indicator(cells.missing)))
-    return np.stack([d for d, _ in found], axis=1), np.array([c for _, c in found])
+        d, c = units.difference(_indicator(cells.missing))
+        found.append((d[:, None], np.array([c])))
+    return found
 
 
 def _number_features(cells: Cells, code: Code, rank: Array) -> Iterator[Array]:
@@ -44,7 +50,7 @@ def _number_features(cells: Cells, code: Code, rank: Array) -> Iterator[Array]:
 
 
 def _level_differences(cells: Cells, units: Units) -> tuple[Array, Array]:
-    """Return D and c of the indicators of levels, the rarer ones together, and of missing."""
+    """Return D and c of the indicators of levels, the rarer ones together."""
     codes = cells.values.astype(np.int64)
     counts = np.bincount(codes[cells.present], minlength=1)
     kept = min(_MOST_LEVELS, int((counts > 0).sum()))
@@ -54,26 +60,34 @@ def _level_differences(cells: Cells, units: Units) -> tuple[Array, Array]:
     if cells.kind == "boolean":
         place, n_levels = codes, 2
     place = np.where(cells.missing, n_levels, place)
-    d, c = units.count_difference(place, n_levels + 1)
-    shares = np.bincount(place, minlength=n_levels + 1) / len(place)
+    d, c = units.count_difference(place, n_levels)
+    shares = np.bincount(place, minlength=n_levels + 1)[:n_levels] / len(place)
     used = shares > 0.0
     scale = np.sqrt(shares[used] + _SHARE)
     return d[:, used] / scale, c[used] / scale
 
 
-def relation_scores(cells: Cells, rank: Array | None, most: int) -> Array:
-    """Return a few scores of a column, centred at 0 and of variance 1, whose products see relations: (n, k)."""
+def relation_scores(cells: Cells, rank: Array | None, most: int) -> tuple[Array, int]:
+    """Return scores of a column, centred at 0 and of variance 1: (n, k), and how many of them have products.
+
+    Products of the first few with those of another column see relations; the others are for what the margins alone
+    say about the products. The product of two cosines is one of the sum and one of the difference of their frequencies.
+    """
     if rank is not None:
-        scores = list(_cosines(rank, 2))[: max(1, most - 1)]
+        count = 2 if most > 1 else 1
+        cosines = list(_cosines(rank, 2 * count))
+        scores = cosines[:count]
         if cells.missing.any() and most > 2:
             scores.append(_indicator(cells.missing))
+        n_scores = len(scores)
+        scores += cosines[count:]
     else:
         counts = np.bincount(cells.values[cells.present].astype(np.int64), minlength=1)
         # Two levels have one indicator between them.
-        n_levels = min(most, int((counts > 0).sum()) - (0 if cells.missing.any() else 1))
-        frequent = np.argsort(-counts, kind="stable")[:n_levels]
+        n_scores = min(most, int((counts > 0).sum()) - (0 if cells.missing.any() else 1))
+        frequent = np.argsort(-counts, kind="stable")[:n_scores]
         scores = [_indicator((cells.values == j) & cells.present) for j in frequent]
-    return np.stack([_unit(score) for score in scores], axis=1)
+    return np.stack([_unit(score) for score in scores], axis=1), n_scores
 
 
 def pooled_ranks(cells: Cells) -> Array:

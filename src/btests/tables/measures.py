@@ -26,7 +26,8 @@ def relation_measure(one: Cells, two: Cells) -> tuple[str, float, float]:
     elif one.kind == two.kind == "boolean":
         a, b = (_correlation(*(c.values[s][both[s]] for c in (one, two))) for s in (one.side(False), one.side(True)))
         return "correlation", a, b
-    scores = [relation_scores(cells, _ranks(cells), _SCORES) for cells in (one, two)]
+    found = [relation_scores(cells, _ranks(cells), _SCORES) for cells in (one, two)]
+    scores = [score[:, :k] for score, k in found]
     a, b = (_association(*(score[s] for score in scores)) for s in (one.side(False), one.side(True)))
     return "association", a, b
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,6 +54,11 @@ class Scored:
             out[j] = _share_above(running[None, :], self.exhaustive)[0]
         out[order] = np.maximum.accumulate(out[order])
         return out
+
+    def grouped(self, owners: Sequence[int]) -> Scored:
+        """Return the largest score of each owner: statistic j belongs to ``owners[j]``, which increase."""
+        starts = np.searchsorted(owners, np.unique(owners))
+        return Scored(np.maximum.reduceat(self.scores, starts, axis=0), self.exhaustive)
 
     def largest(self) -> Scored:
         """Return the largest of all scores as one statistic."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from btests.blocks import Array, Blocks, Index
 from btests.nulls.signs import Flips, unpack
@@ -72,6 +73,14 @@ class Units:
         m = self.n_pairs
         moving = np.add.reduceat(x[:m] - y[:m], self.starts)  # a unit is never empty
         return self.weight * moving, self.weight * float(x[m:].sum() - y[m:].sum())
+
+    def difference_of_rows(self, features: npt.NDArray[np.float32]) -> tuple[Array, Array]:
+        """Return D and c of centred features in the order of the units: (n, k) to (u, k) and (k,)."""
+        x, y = features[: self.n_x], features[self.n_x :]
+        m = self.n_pairs
+        moving = np.add.reduceat(x[:m].astype(np.float64) - y[:m], self.starts, axis=0)
+        still = x[m:].sum(axis=0, dtype=np.float64) - y[m:].sum(axis=0, dtype=np.float64)
+        return self.weight * moving, self.weight * still
 
     def count_difference(self, levels: Index, n_levels: int) -> tuple[Array, Array]:
         """Return D and c of the indicators of levels, centred at their pooled means: (n,) to (u, l) and (l,).

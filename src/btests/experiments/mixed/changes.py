@@ -53,15 +53,13 @@ def relation(columns: list[Cells], size: float, rng: np.random.Generator) -> lis
 CHANGES: dict[str, tuple[Change, str, tuple[float, ...]]] = {
     "shift": (shift, "air_time", (0.05, 0.1, 0.2)),
     "spread": (spread, "air_time", (0.1, 0.2, 0.4)),
-    "category": (category, "carrier", (0.02, 0.04, 0.08)),
-    "missing": (missing, "arr_delay", (0.01, 0.02, 0.04)),
-    "relation": (relation, "distance", (0.02, 0.05, 0.1)),
+    "category": (category, "carrier", (0.04, 0.08, 0.12)),
+    "missing": (missing, "arr_delay", (0.02, 0.04, 0.06)),
+    "relation": (relation, "distance", (0.05, 0.1, 0.2)),
 }
 
 
-def _altered(
-    columns: list[Cells], name: str, change: Callable[..., np.ndarray[tuple[int], np.dtype[np.float64]]]
-) -> list[Cells]:
+def _altered(columns: list[Cells], name: str, change: Callable[[Array], Array]) -> list[Cells]:
     cells = _named(columns, name)
     values = cells.values.copy()
     second = np.zeros(len(cells), dtype=bool)
