@@ -48,9 +48,10 @@ def main(quick: bool, seed: int, workers: int | None, out: Path) -> None:
         flights()
     except ValueError as error:
         raise click.UsageError(f"{error}.") from None
+    workers = workers or default_threads()
     # One thread for each worker, also of the linear algebra.
     os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", BTESTS_THREADS="1")
-    tallies = run(quick, seed, out, workers or default_threads())
+    tallies = run(quick, seed, out, workers)
     write_tallies(out / "mixed.csv", tallies)
     command = f"python -m btests.experiments.mixed{' --quick' if quick else ''} --seed {seed}"
     write_markdown(out / "mixed.md", tallies, command)
