@@ -191,6 +191,16 @@ def test_levels_on_the_map_are_named() -> None:
     picture = page.partition('id="witness-title"')[2].partition("</svg>")[0]
     assert ">UA<" in picture
     assert ">&lt;b&gt;<" in picture
+    # Letters for those who do not see the colours: row 0 is at the bottom, most of a to the left.
+    assert picture.count(">A</text>") == picture.count(">B</text>") == 1
+
+
+def test_a_map_of_one_side_has_one_letter() -> None:
+    data = comparison()
+    data["witness"] |= {"values": [[0.5] * 24] * 23 + [[None] * 24]}
+    picture = render(data).partition('id="witness-title"')[2].partition("</svg>")[0]
+    assert ">A</text>" in picture
+    assert ">B</text>" not in picture
 
 
 def test_the_same_page_each_time() -> None:

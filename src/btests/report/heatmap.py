@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from markupsafe import Markup
 
 from btests.report.scales import Scale, bottom_axis
-from btests.report.svg import Caption, Frame, clipped, element
+from btests.report.svg import Caption, Frame, clipped, element, points
 
 #: Shades on each side of zero; the style sheet has a colour for each, and others for dark screens.
 SHADES = 6
@@ -87,19 +87,31 @@ def regions(caption: Caption, across: Axis, up: Axis, grid: Sequence[Sequence[fl
     x, y = Scale(across[1], frame.x), Scale(up[1], frame.y)
     n_rows, n_columns = len(grid), len(grid[0])
 
-    def place(point: Point) -> str:
+    def place(point: Point) -> Point:
         column = frame.x[0] + (point[1] + 0.5) * (frame.x[1] - frame.x[0]) / n_columns
         row = frame.y[0] + (point[0] + 0.5) * (frame.y[1] - frame.y[0]) / n_rows
-        return f"{column:.1f} {row:.1f}"
+        return column, row
 
-    line = "".join(f"M{place(start)}L{place(end)}" for start, end in zero_line(grid))
+    line = "".join(points([place(start), place(end)]) for start, end in zero_line(grid))
+    letters = [
+        element("text", letter, class_="note middle", x=place(point)[0], y=place(point)[1] + 4)
+        for letter, point in _extremes(grid)
+    ]
     return frame.drawing(
         caption,
         _cells(grid, frame),
         element("path", class_="even", d=line) if line else Markup(),
+        *letters,
         _left(frame, up[0], up[2], y),
         bottom_axis(frame, across[0], across[2], x),
     )
+
+
+def _extremes(grid: Sequence[Sequence[float]]) -> Sequence[tuple[str, Point]]:
+    """Return where there is most of each side, for those who cannot tell the colours apart."""
+    cells = [(value, (r, c)) for r, row in enumerate(grid) for c, value in enumerate(row)]
+    (most, here), (least, there) = max(cells), min(cells)
+    return [("A", here)] * (most > 0) + [("B", there)] * (least < 0)
 
 
 def _left(frame: Frame, label: str, marks: Sequence[tuple[float, str]], place: Callable[[float], float]) -> Markup:
