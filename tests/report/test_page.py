@@ -165,7 +165,14 @@ def test_odd_histograms_are_drawn(edges: list[float], a: list[float], b: list[fl
 def test_what_may_be_chance_is_called_so() -> None:
     words = "may be chance alone"
     assert words not in render(comparison())
-    assert render(comparison(different=False)).count(words) == 2
+    found = comparison(different=False)
+    assert render(found).count(words) == 2
+    # Less than tolerated is not nothing.
+    found["verdict"] |= {"tolerance": 0.01, "question": "more than the tolerance"}
+    page = render(found)
+    assert words not in page
+    assert "no difference found beyond the tolerance</title>" in page
+    assert "if it were not." in page
 
 
 def test_a_value_far_off_breaks_the_axis() -> None:
