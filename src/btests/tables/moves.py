@@ -149,7 +149,7 @@ def _numbers(cells: Cells) -> list[Move | None]:
         found.append(Move("mean", mean_a, mean_b, f"mean {shown[0]} -> {shown[1]}", abs(mean_a - mean_b) / error))
     if sd_a > 0.0 and sd_b > 0.0:
         # The variance of a log standard deviation, from the fourth moments: (kurtosis - 1) / 4 n.
-        spread = math.sqrt(sum((_kurtosis(s) - 1.0) / 4.0 / len(s) for s in sides))
+        spread = math.sqrt(sum(max(0.0, _kurtosis(s) - 1.0) / 4.0 / len(s) for s in sides))
         size = abs(math.log(sd_b / sd_a)) / spread if spread > 0.0 else 0.0
         low, high = (duration(sd_a), duration(sd_b)) if time else pair(sd_a, sd_b)
         found.append(Move("spread", sd_a, sd_b, f"spread {low} -> {high}", size))

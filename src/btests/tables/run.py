@@ -140,10 +140,10 @@ def _looks(assessed: Assessed, alpha: float) -> list[Look]:
     looks = [_kernel_look(assessed.together, alpha)]
     for name, title, scored, p in assessed.others():
         largest = scored.largest()
-        draws = largest.scores[0, :-1] / np.log(10.0)
+        draws = largest.scores[0, :-1]
         null = {**histogram(draws), "n_draws": int(draws.size)}
-        observed = float(largest.observed[0]) / float(np.log(10.0))
-        axis = "largest -log10 of the approximate p-value"
+        observed = float(largest.observed[0])
+        axis = "largest normal score (standard deviations)"
         looks.append(Look(name, title, p, len(scored.scores), axis, observed, _upper(draws, alpha), null))
     return looks
 

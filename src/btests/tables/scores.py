@@ -12,9 +12,6 @@ from btests.blocks import Array
 # Outcomes that differ by less than this share are equal on paper: sums made in another order.
 _TIE = 1e-9
 
-# Tails below this are not taken from the library's function, which ends at the smallest float.
-_LEAST_TAIL = 1e-280
-
 # Features in one product of matrices, about.
 _FEATURES = 512
 
@@ -69,9 +66,9 @@ def quadratic_scores(moving: Array, still: Array, signs: Array, groups: list[sli
     r"""Return scores of ``|c + sum_u s_u D_u|^2`` over m groups of features: (u, k), (k,), (u, r + 1) to (m, r + 1).
 
     Mean and variance over all signs are closed and no sign changes them: ``|c|^2 + sum |D_u|^2`` and ``4 sum_{u<v}
-    <D_u, D_v>^2 + 4 sum_u <c, D_u>^2``. The score is minus the logarithm of the tail of the scaled chi-squared law with
-    these two moments (Satterthwaite): statistics of one feature and of many are then on one scale, and any function of
-    a statistic that signs do not change leaves the p-values exact.
+    <D_u, D_v>^2 + 4 sum_u <c, D_u>^2``. The score is the normal score of the scaled chi-squared law with these two
+    moments (Satterthwaite): statistics of one feature and of many are then on one scale, and any increasing function
+    of a statistic that signs do not change leaves the p-values exact.
     """
     out = np.zeros((len(groups), signs.shape[1]))
     for first, last in _portions(groups):
@@ -79,8 +76,8 @@ def quadratic_scores(moving: Array, still: Array, signs: Array, groups: list[sli
         part = slice(begin, groups[last - 1].stop)
         totals = signs.T @ moving[:, part] + still[part]
         squares = np.add.reduceat(totals**2, [group.start - begin for group in groups[first:last]], axis=1)
-        for j in range(first, last):
-            out[j] = _tail_score(squares[:, j - first], *_moments(moving[:, groups[j]], still[groups[j]]))
+        moments = [_moments(moving[:, group], still[group]) for group in groups[first:last]]
+        out[first:last] = _normal_scores(squares, moments)
     return Scored(out, exhaustive)
 
 
@@ -101,18 +98,16 @@ def _moments(d: Array, c: Array) -> tuple[float, float]:
     return float(c @ c + lengths.sum()), 2.0 * across + 4.0 * float(((d @ c) ** 2).sum())
 
 
-def _tail_score(squares: Array, mean: float, variance: float) -> Array:
-    """Return minus the logarithm of the tail of the scaled chi-squared law with these moments: (r,) to (r,)."""
-    from scipy.special import gammaincc, gammaln
+def _normal_scores(squares: Array, moments: Sequence[tuple[float, float]]) -> Array:
+    """Return the normal scores of squares with these means and variances: (r, m) to (m, r).
 
-    if mean <= 0.0 or variance <= 1e-24 * mean**2:  # no sign moves it
-        return np.zeros_like(squares)
-    shape, scale = mean**2 / variance, variance / mean
-    point = np.maximum(squares / scale, 1e-300)
-    tail = gammaincc(shape, point)
-    # Beyond the range of floats: the leading terms of the logarithm, so that large scores keep their order.
-    far = np.maximum(point - (shape - 1.0) * np.log(point) + float(gammaln(shape)), -np.log(_LEAST_TAIL))
-    return np.asarray(np.where(tail > _LEAST_TAIL, -np.log(np.maximum(tail, _LEAST_TAIL)), far))
+    Those of the scaled chi-squared law with the same moments, by the cube root of Wilson and Hilferty (1931).
+    """
+    mean, variance = (np.array(part)[:, None] for part in zip(*moments, strict=True))
+    moves = (mean > 0.0) & (variance > 1e-24 * mean**2)  # else no sign moves it, and it has nothing to say
+    ninth = np.where(moves, variance / np.where(moves, 9.0 * mean**2, 1.0), 1.0)
+    ratio = squares.T / np.where(moves, mean, 1.0)
+    return np.asarray(np.where(moves, (np.cbrt(ratio) - (1.0 - ninth)) / np.sqrt(ninth), 0.0))
 
 
 def combine(looks: list[Scored]) -> tuple[float, Array]:
@@ -128,7 +123,7 @@ def combine(looks: list[Scored]) -> tuple[float, Array]:
 
 def _share_above(scores: Array, exhaustive: bool) -> Array:
     """Return the share of outcomes that are at least as large as the last: (m, r + 1) to (m,)."""
-    level = scores[:, -1:] - _TIE * np.maximum(np.abs(scores[:, -1:]), 1e-12)
+    level = scores[:, -1:] - _TIE * (1.0 + np.abs(scores[:, -1:]))
     draws = scores[:, :-1] if exhaustive else scores
     counts = np.maximum((draws >= level).sum(axis=1), 1)
     return np.asarray(counts / draws.shape[1])
@@ -137,5 +132,5 @@ def _share_above(scores: Array, exhaustive: bool) -> Array:
 def _share_above_all(scores: Array, exhaustive: bool) -> Array:
     """Return for each outcome the share that are at least as large: (r + 1,) to (r + 1,)."""
     among = np.sort(scores[:-1] if exhaustive else scores)
-    below = np.searchsorted(among, scores - _TIE * np.maximum(np.abs(scores), 1e-12), side="left")
+    below = np.searchsorted(among, scores - _TIE * (1.0 + np.abs(scores)), side="left")
     return np.asarray(np.maximum(among.size - below, 1) / among.size)

