@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from btests.report import render, write
+from tests.report.sample import comparison
+
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+Open = Callable[..., "Page"]
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -25,3 +31,27 @@ def browser() -> Iterator[Browser]:
         started = driver.chromium.launch(executable_path=programs[0])
         yield started
         started.close()
+
+
+@pytest.fixture
+def show(browser: Browser, tmp_path: Path) -> Iterator[Open]:
+    """Open the page of a comparison; whatever the browser complains of, asks for or runs fails the test."""
+    wrong: list[str] = []
+    contexts: list[BrowserContext] = []
+
+    def open_page(data: dict[str, Any] | None = None, **options: Any) -> Page:
+        path = write(tmp_path / f"{len(contexts)}.html", render(comparison() if data is None else data))
+        context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}} | options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: wrong.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("dialog", lambda dialog: wrong.append(f"dialog: {dialog.message}"))
+        page.on("request", lambda sent: wrong.append(sent.url) if sent.url not in {path.as_uri(), "data:,"} else None)
+        page.goto(path.as_uri())
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert wrong == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,36 +15,12 @@ import pytest
 from btests.report import render, write
 from tests.report.hostile import TEXTS, poisoned
 from tests.report.reading import read
-from tests.report.sample import category_column, comparison, number_column
+from tests.report.sample import comparison, number_column
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, Page
 
-Open = Callable[..., "Page"]
-
-
-@pytest.fixture
-def show(browser: Browser, tmp_path: Path) -> Iterator[Open]:
-    """Open the page of a comparison; whatever the browser complains of, asks for or runs fails the test."""
-    wrong: list[str] = []
-    contexts: list[BrowserContext] = []
-
-    def open_page(data: dict[str, Any] | None = None, **options: Any) -> Page:
-        path = write(tmp_path / f"{len(contexts)}.html", render(comparison() if data is None else data))
-        context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}} | options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: wrong.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("dialog", lambda dialog: wrong.append(f"dialog: {dialog.message}"))
-        page.on("request", lambda sent: wrong.append(sent.url) if sent.url not in {path.as_uri(), "data:,"} else None)
-        page.goto(path.as_uri())
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert wrong == []
+    from tests.report.conftest import Open
 
 
 def _at(data: Any, pointer: str) -> Any:
@@ -213,72 +189,6 @@ def test_without_scripts_all_is_there_but_the_tools(show: Open) -> None:
     assert page.locator("#columns-table tbody tr").count() == 6
     assert not page.locator(".tools").is_visible()
     assert not page.locator("#copy").is_visible()
-
-
-@pytest.mark.parametrize("width", [320, 360, 768, 1200])
-def test_nothing_sticks_out(show: Open, width: int) -> None:
-    columns = [number_column("a_very_long_name_" * 12, 1, 9.0), category_column("c" * 120, 2, ["l" * 200, "b c " * 60])]
-    data = comparison([*columns, *comparison()["columns"]])
-    data["examples"]["a"] = [["x" * 300 for _ in row] for row in data["examples"]["a"]]
-    data["command"] = "btests compare " + "/a/path/that/does/not/end" * 12
-    data["names"] = {"a": "reference_" * 20 + ".parquet", "b": "current"}
-    for given in (data, comparison()):
-        page = show(given, viewport={"width": width, "height": 780})
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-def test_charts_can_be_read_on_a_phone(show: Open) -> None:
-    page = show(viewport={"width": 360, "height": 780})
-    sizes = page.eval_on_selector_all(
-        "svg.chart",
-        """all => all.filter(s => s.checkVisibility())
-          .map(s => 11.5 * s.getBoundingClientRect().width / s.viewBox.baseVal.width)""",
-    )
-    assert len(sizes) >= 6
-    assert min(sizes) > 9
-
-
-def _contrast(one: list[float], other: list[float]) -> float:
-    def light(colour: list[float]) -> float:
-        parts = [c / 255 / 12.92 if c / 255 <= 0.04045 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour]
-        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
-
-    high, low = sorted((light(one), light(other)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
-
-
-_COLOURS = """all => all.filter(e => e.checkVisibility()).map(e => {
-  const numbers = text => text.match(/[\\d.]+/g).map(Number);
-  const below = part => numbers(getComputedStyle(part).backgroundColor);
-  let behind = e;
-  while (behind.parentElement && below(behind)[3] === 0) behind = behind.parentElement;
-  const style = getComputedStyle(e);
-  const own = e instanceof SVGElement ? style.fill : style.color;
-  return [numbers(own).slice(0, 3), below(behind).slice(0, 3), e.outerHTML.slice(0, 80)];
-})"""
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_all_text_stands_out(show: Open, scheme: str) -> None:
-    page = show(color_scheme=scheme)
-    behind = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert (max(int(n) for n in re.findall(r"\d+", behind)[:3]) < 60) == (scheme == "dark")
-    texts = page.eval_on_selector_all(
-        "p, h1, h2, h3, td, th, dt, dd, small, a, button, summary, li, pre, text", _COLOURS
-    )
-    assert len(texts) > 200
-    for own, around, what in texts:
-        assert _contrast(own, around) >= 4.5, what
-
-
-def test_on_paper(show: Open) -> None:
-    page = show(color_scheme="dark")
-    page.emulate_media(media="print")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    assert not page.locator("nav").is_visible()
-    assert not page.locator("#save").is_visible()
-    assert page.locator("#command").is_visible()
-    assert page.pdf(format="A4").startswith(b"%PDF")
 
 
 def test_charts_speak(show: Open) -> None:
