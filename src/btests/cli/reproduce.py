@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
+import shlex
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +37,7 @@ Examples:
     show_default=True,
     help="Folder for the results; a run that was interrupted goes on there.",
 )
-@click.option("--force", is_flag=True, help="Remove the results of another seed, version or songs from the folder.")
+@click.option("--force", is_flag=True, help="Start anew: remove what an earlier run left in the folder.")
 @click.option("--workers", type=click.IntRange(1), default=None, help="Processes; all cores by default.")
 @click.option("--song-p", type=click.Path(path_type=Path), default=None, help="Audio file for the music experiments.")
 @click.option("--song-q", type=click.Path(path_type=Path), default=None, help="Audio file to compare it with.")
@@ -64,20 +67,24 @@ def reproduce(
     from btests.experiments.reproduce.manifest import Manifest, claim
     from btests.fast.pool import default_threads
 
-    try:
-        experiments: list[Experiment] = plain(wanted, seed, quick)
-        songs: tuple[dict[str, str], ...] = ()
-        if set(wanted) & set(_MUSIC):
-            from btests.experiments.reproduce.music import prepare
+    options = ["--quick"] * quick + ["--seed", str(seed)]
+    if song_p is not None and song_q is not None:  # names alone: what is written does not depend on where they lie
+        options += ["--song-p", song_p.name, "--song-q", song_q.name]
+    with ExitStack() as stack:
+        try:
+            experiments: list[Experiment] = plain(wanted, seed, quick)
+            songs: tuple[dict[str, str], ...] = ()
+            if set(wanted) & set(_MUSIC):
+                from btests.experiments.reproduce.music import prepare
 
-            music, songs = prepare(song_p, song_q, seed, quick)
-            experiments += [experiment for experiment in music if experiment.name in wanted]
-        claim(out, Manifest(seed, quick, songs), force=force)
-    except ValueError as error:
-        raise click.UsageError(f"{error}.") from None
-    for song in songs:
-        click.echo(f"song {song['role']}: {song['name']}, {song['source']}", err=True)
-    _run(experiments, out, f"{'--quick ' if quick else ''}--seed {seed}", workers or default_threads())
+                music, songs = prepare(song_p, song_q, seed, quick)
+                experiments += [experiment for experiment in music if experiment.name in wanted]
+            stack.enter_context(claim(out, Manifest(seed, quick, songs), force=force))
+        except ValueError as error:
+            raise click.UsageError(f"{error}.") from None
+        for song in songs:
+            click.echo(f"song {song['role']}: {song['name']}, {song['source']}", err=True)
+        _run(experiments, out, shlex.join(options), workers or default_threads())
 
 
 def _run(experiments: list[Experiment], out: Path, options: str, workers: int) -> None:
@@ -104,4 +111,6 @@ def _run(experiments: list[Experiment], out: Path, options: str, workers: int) -
         except BrokenProcessPool:
             bar.render_finish()
             raise click.ClickException(f"A worker process was killed, for want of memory perhaps; {kept}.") from None
-    click.echo(f"{label}: wrote {len(files)} files to {out}")
+    if importlib.util.find_spec("matplotlib") is None:
+        click.echo("btests: no figures without matplotlib; pip install 'btests[plot]'.", err=True)
+    click.echo(f"{label}: wrote {len(set(files))} files to {out}")

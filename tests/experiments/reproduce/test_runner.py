@@ -107,6 +107,12 @@ SONGS = ({"name": "p.ogg", "sha256": "1"}, {"name": "q.ogg", "sha256": "2"})
 FIRST = Manifest(1, True, SONGS)
 
 
+def take(out: Path, manifest: Manifest, *, force: bool) -> None:
+    """Claim a folder, and let it go."""
+    with claim(out, manifest, force=force):
+        pass
+
+
 @pytest.mark.parametrize(
     ("other", "message"),
     [
@@ -117,33 +123,77 @@ FIRST = Manifest(1, True, SONGS)
     ],
 )
 def test_results_of_another_run_are_refused_or_removed(tmp_path: Path, other: Manifest, message: str) -> None:
-    claim(tmp_path, FIRST, force=False)
-    piece, mine = tmp_path / "pieces" / "a.json", tmp_path / "mine.txt"
-    piece.write_text("[]")
-    mine.write_text("mine")
+    take(tmp_path, FIRST, force=False)
+    piece, report, seconds = (tmp_path / name for name in ("pieces/a/1.json", "a.md", "a-seconds.csv"))
+    mine = [tmp_path / name for name in ("mine.txt", "pieces/mine.txt", "b.md")]
+    piece.parent.mkdir()
+    for file in (piece, report, seconds, *mine):
+        file.write_text("mine")
     with pytest.raises(ValueError, match=message):
-        claim(tmp_path, other, force=False)
-    claim(tmp_path, FIRST, force=True)
-    assert piece.exists()  # the same run: nothing to start anew
-    claim(tmp_path, other, force=True)
-    assert not piece.exists()
-    assert mine.read_text() == "mine"
-    claim(tmp_path, other, force=False)
+        take(tmp_path, other, force=False)
+    assert piece.exists()
+    take(tmp_path, other, force=True)
+    assert not any(file.exists() for file in (piece, report, seconds))
+    assert all(file.read_text() == "mine" for file in mine)
+    take(tmp_path, other, force=False)
 
 
 def test_a_run_without_music_shares_the_folder_with_one_that_has_songs(tmp_path: Path) -> None:
-    claim(tmp_path, Manifest(1, True), force=False)
-    claim(tmp_path, FIRST, force=False)
-    claim(tmp_path, Manifest(1, True), force=False)
+    take(tmp_path, Manifest(1, True), force=False)
+    take(tmp_path, FIRST, force=False)
+    take(tmp_path, Manifest(1, True), force=False)
     assert json.loads((tmp_path / "manifest.json").read_text())["songs"] == list(SONGS)
     with pytest.raises(ValueError, match="other songs"):
-        claim(tmp_path, Manifest(1, True, SONGS[:1]), force=False)
+        take(tmp_path, Manifest(1, True, SONGS[:1]), force=False)
 
 
-def test_folders_of_others_are_not_written_to(tmp_path: Path) -> None:
-    (tmp_path / "thesis.tex").write_text("")
-    with pytest.raises(ValueError, match="holds something else than results"):
-        claim(tmp_path, FIRST, force=False)
-    (tmp_path / "manifest.json").write_text('{"name": "an app"}')
-    with pytest.raises(ValueError, match="is not a manifest"):
-        claim(tmp_path, FIRST, force=True)
+def test_force_starts_anew_with_the_same_seed_too(tmp_path: Path) -> None:
+    run_in(tmp_path, Squares())
+    (tmp_path / "manifest.json").write_text(json.dumps({"seed": 1, "quick": True, "songs": [], "version": "0"}))
+    take(tmp_path, Manifest(1, True, version="0"), force=False)
+    assert (tmp_path / "squares.md").exists()
+    take(tmp_path, Manifest(1, True, version="0"), force=True)
+    assert not (tmp_path / "squares.md").exists()
+    assert not list((tmp_path / "pieces").rglob("*.json"))
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_folders_of_others_are_not_written_to(tmp_path: Path, force: bool) -> None:
+    (tmp_path / "pieces").mkdir()
+    thesis = tmp_path / "pieces" / "thesis.txt"
+    thesis.write_text("")
+    for text in ("", '{"name": "an app"}', "{"):
+        if text:
+            (tmp_path / "manifest.json").write_text(text)
+        with pytest.raises(ValueError, match="holds something else than results"):
+            take(tmp_path, FIRST, force=force)
+    assert thesis.exists()
+
+
+@pytest.mark.parametrize("text", [None, '{"seed": 7', '{"seed": 7, "quick": true, "songs": [1], "version": "0"}', "[]"])
+def test_a_manifest_that_is_lost_or_spoilt(tmp_path: Path, text: str | None) -> None:
+    take(tmp_path, FIRST, force=False)
+    run_in(tmp_path, Squares())
+    (tmp_path / "manifest.json").unlink()
+    if text is not None:
+        (tmp_path / "manifest.json").write_text(text)
+    with pytest.raises(ValueError, match=r"manifest\.json is missing or cannot be read; add --force"):
+        take(tmp_path, FIRST, force=False)
+    take(tmp_path, FIRST, force=True)
+    take(tmp_path, FIRST, force=False)
+
+
+def test_one_run_at_a_time(tmp_path: Path) -> None:
+    pytest.importorskip("fcntl", reason="no locks of files on this system")
+    with claim(tmp_path, FIRST, force=False), pytest.raises(ValueError, match="another run is at work in"):
+        take(tmp_path, FIRST, force=True)
+    take(tmp_path, FIRST, force=False)
+
+
+@pytest.mark.parametrize("text", ["", "null", "[]", '[{"number": 1}]', "[]\n0\n"])
+def test_a_piece_that_is_not_as_it_was_written_is_done_again(tmp_path: Path, text: str) -> None:
+    run_in(tmp_path, Squares())
+    expected = files(tmp_path)
+    (tmp_path / "pieces" / "squares" / "first.1.json").write_text(text)
+    run_in(tmp_path, Squares())
+    assert files(tmp_path) == expected

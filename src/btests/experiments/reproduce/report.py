@@ -58,7 +58,11 @@ class Writer:
 def replace(path: Path, content: bytes) -> Path:
     """Write a file that appears whole or not at all."""
     partial = path.with_name(path.name + ".partial")
-    partial.write_bytes(content)
+    try:
+        partial.write_bytes(content)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from None  # a full disk names no file
     return partial.replace(path)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import multiprocessing
 import os
@@ -55,7 +56,7 @@ class Progress:
         """Keep what a piece found, in a file that appears whole or not at all."""
         self.kept.mkdir(parents=True, exist_ok=True)
         text = json.dumps(list(rows))
-        replace(self._file(piece.name), text.encode())
+        replace(self._file(piece.name), f"{text}\n{_digest(text)}\n".encode())
         self.running.discard(piece.name)
         self.done[piece.name] = json.loads(text)  # as a run that goes on will read it
 
@@ -67,11 +68,19 @@ class Progress:
         return self.kept / f"{name}.json"
 
     def _read(self, name: str) -> list[Row] | None:
+        """Return what is kept of a piece; None where it is not there, or not as it was written."""
         try:
-            rows: list[Row] = json.loads(self._file(name).read_bytes())
+            text, _, digest = self._file(name).read_text(encoding="utf-8").partition("\n")
         except (FileNotFoundError, ValueError):
             return None
+        if digest.strip() != _digest(text):
+            return None
+        rows: list[Row] = json.loads(text)
         return rows
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def run(
