@@ -10,7 +10,16 @@ from scipy import stats
 from tests.bounds import deviations
 
 from btests.experiments.reproduce.blockvalues import CASES, GRID, moments
-from btests.experiments.reproduce.cells import N_BATCHES, Cell, jackknife, parts, read_cells, slope
+from btests.experiments.reproduce.cells import (
+    N_BATCHES,
+    Cell,
+    jackknife,
+    parts,
+    parts_with_intervals,
+    read_cells,
+    slope,
+    variance_slope,
+)
 from btests.experiments.reproduce.protocol import Row
 
 
@@ -66,6 +75,28 @@ def test_slopes_of_known_lines() -> None:
 
     found = slope([cell(n) for n in (10, 20, 80)], lambda c: c.n, Cell.variance)
     assert (found.low, found.value, found.high) == pytest.approx((-1.5, -1.5, -1.5))
+
+
+def test_batches_that_agree_by_chance_do_not_narrow_the_interval() -> None:
+    """Four independent variances of 5000 normal draws each, at doubling places."""
+    sizes, draws = (64, 128, 256, 512), 5000
+
+    def cell(b: int) -> Cell:
+        sums = np.tile([draws / N_BATCHES, 0.0, draws / N_BATCHES, 0.0], (N_BATCHES, 1))
+        return Cell("wide, H_A", b, 1024, sums, np.empty((N_BATCHES, 0)), np.empty((N_BATCHES, 0)))
+
+    cells = [cell(b) for b in sizes]
+    found = variance_slope(cells, lambda c: c.block_size)
+    # By least squares, simulated: the logs of such variances against the logs of the places.
+    logs = np.log(np.random.default_rng(0).chisquare(draws - 1, (20_000, 4)) / (draws - 1))
+    slopes = np.polyfit(np.log(sizes), logs.T, 1)[0]
+    assert found.value == pytest.approx(0.0, abs=1e-12)
+    assert found.high == pytest.approx(1.96 * slopes.std(), rel=0.03)
+    variances = 1024 * np.exp(logs)
+    design = np.stack([np.ones(4), 1.0 / (np.array(sizes) - 1)])
+    s, c = np.linalg.lstsq(design.T, variances.T, rcond=None)[0]
+    for part, simulated in zip(parts_with_intervals(cells), (s, c), strict=True):
+        assert part.high - part.value == pytest.approx(1.96 * simulated.std(), rel=0.03)
 
 
 def test_jackknife_of_a_mean_is_students_interval() -> None:

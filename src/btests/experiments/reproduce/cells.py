@@ -16,6 +16,7 @@ from btests.experiments.reproduce.protocol import Row
 
 #: Batches of each cell: intervals come from leaving one out at a time.
 N_BATCHES = 10
+_NORMAL_95 = 1.959963984540054
 _STUDENT_95 = 2.2621571628540993  # two-sided 95 % point of Student's law with 9 degrees of freedom
 
 Used = npt.NDArray[np.bool_]
@@ -106,12 +107,52 @@ def slope(cells: Sequence[Cell], x: Callable[[Cell], float], y: Callable[[Cell, 
     return jackknife(fitted, sum(cell.draws for cell in cells))
 
 
+def variance_slope(cells: Sequence[Cell], x: Callable[[Cell], float]) -> Estimate:
+    """Return the slope of the log variance over log x, its interval no narrower than normal draws would have it.
+
+    Ten batches know their own spread to a quarter only, and by chance may agree too well. The log of a variance of
+    m normal draws has the standard error sqrt(2 / m), and the cells are independent of one another.
+    """
+    places = np.log([x(cell) for cell in cells])
+    places -= places.mean()
+    errors = np.array([_log_variance_error(cell) for cell in cells])
+    least = math.sqrt(float(((places * errors) ** 2).sum())) / float((places**2).sum())
+    return _no_narrower(slope(cells, x, Cell.variance), least)
+
+
+def parts_with_intervals(cells: Sequence[Cell]) -> tuple[Estimate, Estimate]:
+    """Return both parts of the variance with intervals, no narrower than normal draws would have them."""
+    trials = sum(cell.draws for cell in cells)
+    design = _design(cells, ALL)
+    # By least squares the parts are linear in the heights, whose relative errors are known.
+    weights = np.linalg.pinv(design) * np.array([_log_variance_error(cell) for cell in cells])
+    least = np.sqrt((weights**2).sum(axis=1))
+    s, c = (
+        _no_narrower(jackknife(lambda used, k=k: parts(cells, used)[k], trials), float(least[k]))  # type: ignore[misc]
+        for k in (0, 1)
+    )
+    return s, c
+
+
+def _log_variance_error(cell: Cell) -> float:
+    return math.sqrt(2.0 / cell.draws)
+
+
+def _no_narrower(found: Estimate, error: float) -> Estimate:
+    """Return an estimate whose interval reaches at least as far as a normal one with that standard error."""
+    reach = max(found.high - found.value, _NORMAL_95 * error)
+    return Estimate(found.value, found.value - reach, found.value + reach, found.trials)
+
+
 def parts(cells: Sequence[Cell], used: Used = ALL) -> tuple[float, float]:
     """Return s and c of ``n variance = s + c / (B - 1)``, by least squares of relative errors."""
-    heights = np.array([cell.n * cell.variance(used) for cell in cells])
-    design = np.array([(1.0, 1.0 / (cell.block_size - 1)) for cell in cells]) / heights[:, None]
-    s, c = np.linalg.lstsq(design, np.ones(len(cells)), rcond=None)[0]
+    s, c = np.linalg.lstsq(_design(cells, used), np.ones(len(cells)), rcond=None)[0]
     return float(s), float(c)
+
+
+def _design(cells: Sequence[Cell], used: Used) -> Array:
+    heights = np.array([cell.n * cell.variance(used) for cell in cells])
+    return np.asarray(np.array([(1.0, 1.0 / (cell.block_size - 1)) for cell in cells]) / heights[:, None])
 
 
 def jackknife(estimate: Callable[[Used], float], trials: int) -> Estimate:
