@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import io
 import math
+import os
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,16 @@ def test_channels_are_averaged(tmp_path: Path) -> None:
     left, right = tone(0.5, 8000, 300.0), tone(0.5, 8000, 500.0)
     soundfile.write(tmp_path / "two.wav", np.stack([left, right], axis=1), 8000, subtype="DOUBLE")
     assert np.abs(audio.read(tmp_path / "two.wav").samples - (left + right) / 2.0).max() < 1e-6
+
+
+def test_channels_that_cancel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    soundfile.write(tmp_path / "two.wav", np.stack([tone(), -tone()], axis=1), 44100)
+    message = "^the channels of 'two.wav' cancel: nothing is left of it when they are averaged$"
+    with pytest.raises(ValueError, match=message):
+        audio.to_song(audio.read(tmp_path / "two.wav"), "two.wav")
+    without_soundfile(monkeypatch)
+    with pytest.raises(ValueError, match=message):
+        audio.to_song(audio.read(tmp_path / "two.wav"), "two.wav")
 
 
 def test_an_offset_does_not_matter() -> None:
@@ -162,12 +173,17 @@ def test_silence_at_8_khz() -> None:
 
 
 @pytest.mark.parametrize("ending", ["wav", "ogg", "mp3"])
-def test_a_truncated_file_is_as_long_as_what_is_there(ending: str, tmp_path: Path) -> None:
+def test_a_truncated_file_is_as_long_as_what_is_there(
+    ending: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     # Noise, which no format can make small: half of the file is half of the sound.
     noise = 0.1 * np.random.default_rng(0).standard_normal(32_000)
     path, content = tmp_path / f"half.{ending}", encoded(noise, ending.upper())
     path.write_bytes(content[: len(content) // 2])
     assert 1.0 < audio.read(path).seconds < 3.0
+    assert capfd.readouterr().err == ""  # decoders have their own opinion
+    os.write(2, b"heard again")
+    assert capfd.readouterr().err == "heard again"
 
 
 def test_truncated_flac_is_refused(tmp_path: Path) -> None:

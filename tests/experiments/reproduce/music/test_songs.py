@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -72,6 +73,20 @@ def test_without_the_package_songs_are_synthesised(monkeypatch: pytest.MonkeyPat
     assert len(digests) == 4
     assert pair == songs.choose_pair(None, None, 7)
     assert pair.p.digest() != songs.choose_pair(None, None, 8).p.digest()
+
+
+def test_songs_that_cannot_be_read_here_give_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for pitch, name in enumerate(PAIR, 300):
+        write_song(tmp_path / name, pitch=float(pitch))
+    monkeypatch.setattr(songs, "_folders", lambda: iter((tmp_path,)))
+    monkeypatch.setitem(sys.modules, "soundfile", None)  # as if it were not installed
+    pair = songs.choose_pair(None, None, 7)
+    needed = r"pip install 'btests[audio]'"
+    assert f"were found here, but reading them needs {needed}, and no files were named" in pair.origin
+    assert pair.p.source == f"synthesised by btests, as reading the songs that were found needs {needed}"
+    monkeypatch.setenv(songs.FOLDER, str(tmp_path))  # asked for, so refused
+    with pytest.raises(ValueError, match="needs the package soundfile"):
+        songs.load(songs.choose_pair(None, None, 7).p)
 
 
 def test_named_songs(tmp_path: Path) -> None:

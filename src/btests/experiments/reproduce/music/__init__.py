@@ -28,18 +28,19 @@ def prepare(
     Raises
     ------
     ValueError
-        In one sentence, where a song cannot be read, is silent or too short.
+        In one sentence, where a song cannot be read, is silent or too short, or both are one recording.
     """
     from btests.experiments.reproduce.music.audio import LONGEST
     from btests.experiments.reproduce.music.figure1 import Figure1
     from btests.experiments.reproduce.music.figure5 import Figure5
-    from btests.experiments.reproduce.music.songs import choose_pair, describe
+    from btests.experiments.reproduce.music.songs import choose_pair, describe, refuse_same
     from btests.experiments.reproduce.music.table2 import FULL, QUICK, Table2
 
     pair = choose_pair(song_p, song_q, seed, _EXCERPT if quick else LONGEST)
     n = (QUICK if quick else FULL).larger.n
     # Two samples of P under the null hypothesis, and they share no row.
     p, q = describe(pair.p, 2 * n), describe(pair.q, n)
+    refuse_same(pair.p, pair.q)
     heard = f"**Songs.** P: {p}. Q: {q}. {pair.origin}"
     experiments: list[Experiment] = [make(pair, heard, seed, quick) for make in (Table2, Figure1, Figure5)]
     return experiments, (pair.p.to_dict("P"), pair.q.to_dict("Q"))

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,19 +29,22 @@ _SILENT = 1e-5
 _CHUNK = 1 << 18
 _RATES = (1000, 768_000)
 
-_EXTRA = "pip install 'btests[audio]'"
+#: What to install for all formats.
+EXTRA = "pip install 'btests[audio]'"
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
     """What a file holds, mixed to mono: samples (n,) as shares of full scale, and their rate.
 
-    ``is_cut`` says that the file goes on after the longest time that is read.
+    ``is_cut`` says that the file goes on after the longest time that is read; ``peak`` is the largest share of full
+    scale in any one channel.
     """
 
     samples: npt.NDArray[np.float32]
     rate: int
     is_cut: bool = False
+    peak: float = 0.0
 
     @property
     def seconds(self) -> float:
@@ -65,7 +71,7 @@ def read(path: Path, longest: float = LONGEST) -> Recording:
         import soundfile
     except (ImportError, OSError):  # OSError: the package without its library
         if path.suffix.lower() != ".wav":
-            raise ValueError(f"reading {path.name!r} needs the package soundfile: {_EXTRA}; wav goes without") from None
+            raise ValueError(f"reading {path.name!r} needs the package soundfile: {EXTRA}; wav goes without") from None
         recording = _read_wav(path, longest)
     else:
         recording = _read_any(soundfile, path, longest)
@@ -96,15 +102,43 @@ def to_song(recording: Recording, name: str) -> Array:
     song -= song.mean()
     deviation = float(song.std())
     if not deviation > _SILENT:
+        if recording.peak > 100.0 * max(_SILENT, float(np.abs(recording.samples).max())):
+            raise ValueError(f"the channels of {name!r} cancel: nothing is left of it when they are averaged")
         raise ValueError(f"{name!r} is silent: nothing is left of it at {RATE} samples a second")
     return song / deviation
 
 
+def can_read(name: str) -> bool:
+    """Whether files of that name can be read here: wav always, all else with the package soundfile."""
+    try:
+        import soundfile  # noqa: F401
+    except (ImportError, OSError):
+        return name.lower().endswith(".wav")
+    return True
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the decoders' own complaints, which go to file descriptor 2, from the terminal."""
+    try:
+        kept = os.dup(2)
+    except OSError:  # there is none
+        yield
+        return
+    try:
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
 def _read_any(soundfile: Any, path: Path, longest: float) -> Recording:
     """Read with soundfile, mixing to mono on the way, so that no more than one channel is held."""
-    parts = []
+    parts, peak = [], 0.0
     try:
-        with soundfile.SoundFile(path) as file:
+        with _quiet(), soundfile.SoundFile(path) as file:
             rate = int(file.samplerate)
             left = math.ceil(longest * rate)
             while left > 0:
@@ -112,6 +146,7 @@ def _read_any(soundfile: Any, path: Path, longest: float) -> Recording:
                 if not len(chunk):
                     break
                 parts.append(chunk.mean(axis=1))
+                peak = max(peak, float(np.abs(chunk).max()))
                 left -= len(chunk)
             is_cut = left <= 0 and len(file.read(1)) > 0
     except (soundfile.SoundFileError, RuntimeError, TypeError) as error:
@@ -119,7 +154,7 @@ def _read_any(soundfile: Any, path: Path, longest: float) -> Recording:
         reason = str(error).rpartition(": ")[2].rstrip(".")
         raise ValueError(f"{str(path)!r} cannot be read as audio: {reason}") from None
     samples = np.concatenate(parts) if parts else np.zeros(0, dtype=np.float32)
-    return Recording(samples, rate, is_cut)
+    return Recording(samples, rate, is_cut, peak)
 
 
 def _read_wav(path: Path, longest: float) -> Recording:
@@ -132,7 +167,7 @@ def _read_wav(path: Path, longest: float) -> Recording:
             rate, found = wavfile.read(path)
     except Exception as error:  # scipy raises all sorts on files that are not wav
         reason = str(error).rstrip(".") or type(error).__name__
-        raise ValueError(f"{str(path)!r} cannot be read as wav: {reason}; more formats with {_EXTRA}") from None
+        raise ValueError(f"{str(path)!r} cannot be read as wav: {reason}; more formats with {EXTRA}") from None
     most = math.ceil(longest * rate)
     samples = found[:most].reshape(min(most, len(found)), -1)
     if samples.dtype == np.uint8:  # eight bits are unsigned, all others are not
@@ -140,4 +175,6 @@ def _read_wav(path: Path, longest: float) -> Recording:
         samples /= 128.0
     elif np.issubdtype(samples.dtype, np.integer):
         samples = samples / -float(np.iinfo(samples.dtype).min)
-    return Recording(samples.astype(np.float32).mean(axis=1), int(rate), len(found) > most)
+    samples = samples.astype(np.float32)
+    peak = float(np.abs(samples).max(initial=0.0))
+    return Recording(samples.mean(axis=1), int(rate), len(found) > most, peak)
