@@ -120,7 +120,7 @@ def _trends(errors: dict[tuple[str, int], Estimate]) -> Table:
         ),
     )
     cells = tuple((claim, here, holds(margin)) for claim, here, margin in lines)
-    return Table("What the paper reads from its figure", ("the paper", "here", "holds"), cells)
+    return Table("What the paper reads from its figure", ("the paper", "here", "agrees"), cells)
 
 
 def _fall(first: Estimate, last: Estimate) -> str:

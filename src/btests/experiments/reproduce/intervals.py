@@ -55,7 +55,10 @@ def verdict(estimate: Estimate, published: float | None, trials: int, rounding: 
 
 
 #: What the last column of a table of trends says, in words for the captions.
-HOLDS = "*holds*: the 95 % intervals leave no other answer; *undecided*: they do."
+HOLDS = (
+    "*agrees*: yes where the 95 % intervals leave no other answer than the paper's, no where they leave none but the "
+    "opposite, undecided where they leave both."
+)
 
 
 def holds(margin: tuple[float, float]) -> str:

@@ -16,8 +16,7 @@ from btests.experiments.reproduce.music import prepare, songs
 from btests.experiments.reproduce.music.published import B_TESTS, QUADRATIC
 
 FILES = {
-    *(f"table2.{ending}" for ending in ("csv", "md")),
-    *(f"figure{k}.{ending}" for k in (1, 5) for ending in ("csv", "md", "png", "svg")),
+    *(f"{name}.{ending}" for name in ("table2", "figure1", "figure5") for ending in ("csv", "md", "png", "svg")),
     *("table2-seconds.csv", "manifest.json"),
 }
 
@@ -44,7 +43,7 @@ def test_a_quick_run_on_synthesised_music(tmp_path: Path) -> None:
     texts = {name: files[f"{name}.md"].decode() for name in ("table2", "figure1", "figure5")}
     for text in texts.values():
         assert "synthesised by this package, not recorded" in text
-        assert "| trend | paper | here | 95 % interval | holds |" in text
+        assert "| trend | paper | here | 95 % interval | agrees |" in text
     for line in (*B_TESTS.values(), *QUADRATIC.values()):
         assert f"| {line.type_2:g} |" in texts["table2"]
     assert "They do not repeat" in texts["table2"]
@@ -83,6 +82,28 @@ def test_named_songs_of_two_rates(tmp_path: Path) -> None:
     text = (tmp_path / "out" / "figure5.md").read_text()
     assert "P: p.flac (10 s, 44100 Hz, resampled to 8000 Hz, 1200 windows)" in text
     assert "Q: q.wav (8 s, 11025 Hz, resampled to 8000 Hz, 960 windows)" in text
+
+
+def test_one_song_twice_in_another_guise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rate = 8000
+    song = 0.1 * np.random.default_rng(0).standard_normal(10 * rate)
+    guises = {
+        "p.flac": song,
+        "quiet.wav": 0.5 * song,
+        "p.ogg": song,
+        "later.wav": np.concatenate([np.zeros(700), song]),
+        "part.wav": song[: 8 * rate],
+    }
+    soundfile.write(tmp_path / "p.wav", song, rate)
+    for name, samples in guises.items():
+        soundfile.write(tmp_path / name, samples, rate)
+        with pytest.raises(ValueError, match=f"^P and Q must be two songs, and 'p.wav' and '{name}' are the same rec"):
+            prepare(tmp_path / "p.wav", tmp_path / name, 0, True)
+    for name, samples in (("legends_of_the_north.ogg", song), ("northern_mountains.ogg", 0.5 * song)):
+        soundfile.write(tmp_path / name, samples, rate)
+    monkeypatch.setenv(songs.FOLDER, str(tmp_path))
+    with pytest.raises(ValueError, match=r"^P and Q must be two songs, and 'Legends of the North' and"):
+        prepare(None, None, 0, True)
 
 
 @pytest.mark.parametrize(

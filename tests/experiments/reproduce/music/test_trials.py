@@ -116,7 +116,8 @@ def test_trends_are_decided_by_their_interval() -> None:
     assert trends.is_below("", 0.0, few, 0.05).holds == "no"
     assert trends.is_below("", 0.0, few, 0.1).holds == "undecided"
     assert trends.is_close("", (0.0, 0.0), few, many, 0.05).holds == "yes"
-    assert trends.is_times("", 100.0, 9.9, 10.0).holds == "no"
+    assert trends.is_times("", 100.0, 9.9, 10.0).cells() == ("", "100 times", "9.9 times", "", "no")
+    assert trends.is_times("", None, 9.96, 10.0).cells() == ("", "", "10.0 times", "", "yes")
     low, high = trends.difference(many, few)
     assert low < 0.8 < high
     assert high - low < 0.1

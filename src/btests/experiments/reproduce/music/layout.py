@@ -10,6 +10,7 @@ from btests.experiments.reproduce.music import trends
 from btests.experiments.reproduce.music.published import B_TESTS, B_TRIALS, QUADRATIC, QUADRATIC_TRIALS, Published
 from btests.experiments.reproduce.music.quadratic import LABELS as NULL_LABELS
 from btests.experiments.reproduce.music.songs import Pair
+from btests.experiments.reproduce.music.tablepicture import Line, draw
 from btests.experiments.reproduce.music.trials import LABELS, LEVEL, ROWS, TESTS
 from btests.experiments.reproduce.protocol import Report, Row, Table
 
@@ -90,15 +91,24 @@ def make_report(name: str, pair: Pair, heard: str, counts: Sequence[Row], times:
     machine = f"Seconds are those of one test with one thread on: {times[0]['machine']}. They do not repeat."
     parts = [_CAPTION, heard, ROWS, TESTS, repeated, RULE, trends.RULE, machine]
     tables = [
-        Table("The paper's lines", _HEAD, tuple(_paper_lines(found))),
+        Table("The paper's lines", _HEAD, tuple(_line(found, *line) for line in _paper_keys(found))),
         Table("Trends", trends.COLUMNS, tuple(trend.cells() for trend in check(found))),
-        Table("Lines that the paper lacks", _HEAD, tuple(_more_lines(found))),
+        Table(
+            "Lines that the paper lacks", _HEAD, tuple(_line(found, key, None, B_TRIALS) for key in _more_keys(found))
+        ),
     ]
     if others := [part for part in found.sizes if part.startswith("pairs")]:
         tables.append(_pairs(found, pair, others))
     caption = "\n\n".join(part.strip() for part in parts if part)
     return Report(
-        name, "Table 2: errors on music", caption, counts, tuple(tables), more={f"{name}-seconds": list(times)}
+        name,
+        "Table 2: errors on music",
+        caption,
+        counts,
+        tuple(tables),
+        lambda figure: draw(figure, _groups(found)),
+        (10.0, 7.0),
+        {f"{name}-seconds": list(times)},
     )
 
 
@@ -147,27 +157,46 @@ def check(found: Found) -> list[trends.Trend]:
     return lines
 
 
-def _paper_lines(found: Found) -> list[tuple[str, ...]]:
-    lines = [
-        _line(found, ("paper", "normal", strategy, found.size("paper", strategy, is_root)), published, B_TRIALS)
-        for (strategy, is_root), published in B_TESTS.items()
-    ]
+Key = tuple[str, str, str, int]
+
+
+def _paper_keys(found: Found) -> list[tuple[Key, Published, int]]:
+    """Return the part, null, kernel and block size of each of the paper's lines, its numbers and its repetitions."""
     n = found.sizes["larger"][0]
-    for (null, strategy), published in QUADRATIC.items():
-        lines.append(_line(found, ("quadratic", null, strategy, n), published, QUADRATIC_TRIALS))
-    return lines
+    return [
+        *(
+            (("paper", "normal", strategy, found.size("paper", strategy, is_root)), published, B_TRIALS)
+            for (strategy, is_root), published in B_TESTS.items()
+        ),
+        *(
+            (("quadratic", null, strategy, n), published, QUADRATIC_TRIALS)
+            for (null, strategy), published in QUADRATIC.items()
+        ),
+    ]
 
 
-def _more_lines(found: Found) -> list[tuple[str, ...]]:
+def _more_keys(found: Found) -> list[Key]:
     lines = [("paper", "wider", is_root) for is_root in (False, True)]
     lines += [("larger", strategy, is_root) for strategy in LABELS for is_root in (False, True)]
+    return [(part, "normal", strategy, found.size(part, strategy, is_root)) for part, strategy, is_root in lines]
+
+
+def _groups(found: Found) -> list[tuple[str, str, list[Line]]]:
+    """Return the lines of the picture."""
+
+    def line(key: Key, published: Published | None = None) -> Line:
+        part, null, strategy, b = key
+        method = NULL_LABELS.get(null, "B-test")
+        name = f"{method}, {LABELS[strategy]}, n = {found.sizes[part][0]}, B = {b}"
+        return Line(name, found.errors(*key), published)
+
     return [
-        _line(found, (part, "normal", strategy, found.size(part, strategy, is_root)), None, B_TRIALS)
-        for part, strategy, is_root in lines
+        ("the paper's lines", "#0072B2", [line(key, published) for key, published, _ in _paper_keys(found)]),
+        ("lines that the paper lacks", "#009E73", [line(key) for key in _more_keys(found)]),
     ]
 
 
-def _line(found: Found, line: tuple[str, str, str, int], published: Published | None, trials: int) -> tuple[str, ...]:
+def _line(found: Found, line: Key, published: Published | None, trials: int) -> tuple[str, ...]:
     part, null, strategy, b = line
     n = found.sizes[part][0]
     cells = list[str]()

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from btests.experiments.reproduce.intervals import Estimate, shown_interval
 
 #: Columns of a table of trends, and the rule in words.
-COLUMNS = ("trend", "paper", "here", "95 % interval", "holds")
+COLUMNS = ("trend", "paper", "here", "95 % interval", "agrees")
 RULE = (
-    "*holds*: the 95 % interval of the difference (or of the one error) lies on the side that the paper reports; *no*: "
-    "on the other side; *undecided*: on both. Intervals of differences combine those of the two errors as if they were "
-    "of different draws; they are of the same, so that they are rather too wide."
+    "*agrees*, of trends: yes where the 95 % interval of the difference (or of the one error) lies on the side that "
+    "the paper reports, no where it lies on the other side, undecided where on both. Intervals of differences combine "
+    "those of the two errors as if they were of different draws; they are of the same, so that they are rather too "
+    "wide."
 )
 
 
@@ -56,8 +57,12 @@ def is_close(said: str, paper: tuple[float, float], first: Estimate, second: Est
 
 def is_times(said: str, paper: float | None, ratio: float, bound: float) -> Trend:
     """Return the trend that a ratio of seconds is at least ``bound``; they do not repeat, and have no interval."""
-    published = "" if paper is None else f"{paper:.0f} times"
-    return Trend(said, published, f"{ratio:.0f} times", "", "yes" if ratio >= bound else "no")
+    published = "" if paper is None else _times(paper)
+    return Trend(said, published, _times(ratio), "", "yes" if round(ratio, 1) >= bound else "no")
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.{1 if ratio < 20.0 else 0}f} times"
 
 
 def difference(first: Estimate, second: Estimate) -> tuple[float, float]:
