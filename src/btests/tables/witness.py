@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,12 +25,12 @@ _EXAMPLES = 5
 
 def witness(x: Cells, y: Cells, names: tuple[str, str]) -> dict[str, Any]:
     """Return the witness function of two columns on a grid: how much more of table a there is than of table b."""
-    axes = [_Axis(cells) for cells in (x, y)]
+    axes = [_Axis.of(cells) for cells in (x, y)]
     shape = (axes[1].size, axes[0].size)
     densities = []
     for b in (False, True):
         side = x.side(b)
-        i, j = (axis.places(cells, side) for axis, cells in zip(axes, (x, y), strict=True))
+        i, j = (axis.places(side) for axis in axes)
         inside = (i >= 0) & (j >= 0)
         counts = np.bincount(j[inside] * shape[1] + i[inside], minlength=shape[0] * shape[1]).reshape(shape)
         densities.append(counts / max(1, len(i)))
@@ -52,52 +53,61 @@ def witness(x: Cells, y: Cells, names: tuple[str, str]) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True, slots=True)
 class _Axis:
-    """One axis of the grid: bins of a number, or levels."""
+    """One axis of the grid: bins of a number between edges, or the most frequent levels."""
 
-    def __init__(self, cells: Cells) -> None:
-        self.cells = cells
-        self.smooth = cells.kind in ("number", "time")
-        if self.smooth:
-            values = cells.values[cells.present]
-            low, high = (float(q) for q in np.quantile(values, [0.01, 0.99]))
-            if not high > low:
-                low, high = float(values.min()), float(values.max())
-            if not high > low:
-                low, high = low - 0.5, high + 0.5
-            self.edges = np.linspace(low, high, _GRID + 1)
-            self.size = _GRID
-        else:
+    cells: Cells
+    edges: Array | None = None
+    kept: Index | None = None
+
+    @classmethod
+    def of(cls, cells: Cells) -> _Axis:
+        if cells.kind in ("category", "boolean"):
             a, b = level_shares(cells)
-            self.kept = np.argsort(-(a + b), kind="stable")[:_LEVELS]
-            self.size = len(self.kept)
+            return cls(cells, kept=np.argsort(-(a + b), kind="stable")[:_LEVELS])
+        values = cells.values[cells.present]
+        low, high = (float(q) for q in np.quantile(values, [0.01, 0.99]))
+        if not high > low:
+            low, high = float(values.min()), float(values.max())
+        if not high > low:
+            low, high = low - 0.5, high + 0.5
+        return cls(cells, edges=np.linspace(low, high, _GRID + 1))
 
-    def places(self, cells: Cells, side: slice) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Return the place of each row on the axis, -1 where it is off it: (n,)."""
-        values, missing = cells.values[side], cells.missing[side]
-        if self.smooth:
+    @property
+    def size(self) -> int:
+        return _GRID if self.kept is None else len(self.kept)
+
+    @property
+    def smooth(self) -> bool:
+        return self.edges is not None
+
+    def places(self, side: slice) -> Index:
+        """Return the place of each row of a side on the axis, -1 where it is off it: (n,)."""
+        values, missing = self.cells.values[side], self.cells.missing[side]
+        if self.edges is not None:
             place = np.searchsorted(self.edges, values, side="right") - 1
             place[values == self.edges[-1]] = self.size - 1
             place[(place >= self.size) | missing] = -1
             return np.asarray(place, dtype=np.int64)
-        spots = np.full(int(cells.values.max(initial=0)) + 1, -1, dtype=np.int64)
-        inside = self.kept < spots.size
-        spots[self.kept[inside]] = np.flatnonzero(inside)
+        levels = np.arange(self.size) if self.kept is None else self.kept
+        spots = np.full(max(int(self.cells.values.max(initial=0)), int(levels.max(initial=0))) + 1, -1, dtype=np.int64)
+        spots[levels] = np.arange(self.size)
         place = spots[values.astype(np.int64)]
         place[missing] = -1
         return place
 
     def label(self, place: int) -> str:
-        if self.smooth:
+        if self.edges is not None:
             return self.cells.show(float(self.edges[place : place + 2].mean()))
-        return self.cells.show(float(self.kept[place]))
+        return self.cells.show(float(place if self.kept is None else self.kept[place]))
 
     def to_dict(self) -> dict[str, Any]:
-        labelled = not self.smooth or self.cells.kind == "time"
+        labelled = self.edges is None or self.cells.kind == "time"
         return {
             "name": self.cells.name,
             "kind": self.cells.kind,
-            "centres": ((self.edges[1:] + self.edges[:-1]) / 2.0).tolist() if self.smooth else None,
+            "centres": None if self.edges is None else ((self.edges[1:] + self.edges[:-1]) / 2.0).tolist(),
             "labels": [self.label(j) for j in range(self.size)] if labelled else None,
             "axis": self.cells.name,
         }

