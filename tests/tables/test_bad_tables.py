@@ -260,3 +260,10 @@ def test_pickles_are_never_loaded(shell: Shell, files: tuple[str, str]) -> None:
 )
 def test_mistakes_at_the_command_line(shell: Shell, files: tuple[str, str], arguments: list[str], message: str) -> None:
     assert message in shell.refused(*arguments)
+
+
+def test_files_larger_than_memory(shell: Shell, files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    from btests.tables import reading
+
+    monkeypatch.setattr(reading, "free_bytes", lambda: 1000)
+    assert "'a.csv' has" in shell.refused("a.csv", "b.csv")

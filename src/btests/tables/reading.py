@@ -12,8 +12,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from btests.memory import free_bytes
 from btests.tables.delimited import read_csv, shortly
 from btests.tables.need import arrow
+
+# Memory that a comparison takes at least, in sizes of its files; of compressed files it is several times more.
+_TIMES_SIZE = 4
 
 
 def read(path: str, delimiter: str | None = None) -> Any:
@@ -21,8 +25,19 @@ def read(path: str, delimiter: str | None = None) -> Any:
     if path == "-":
         return _checked(_from_bytes(sys.stdin.buffer.read(), delimiter), "standard input")
     parts = _parts(path)
+    _require_memory(path, sum(part.stat().st_size for part in parts))
     tables = [(part, _checked(_from_file(part, delimiter), str(part))) for part in parts]
     return tables[0][1] if len(tables) == 1 else _joined(tables)
+
+
+def _require_memory(path: str, size: int) -> None:
+    """Raise where a table that is read whole would not leave room for the work on it."""
+    needed, free = _TIMES_SIZE * size, free_bytes()
+    if needed > free:
+        raise ValueError(
+            f"{path!r} has {size / 1e9:.3g} GB and takes at least {needed / 1e9:.3g} GB of memory, of which "
+            f"{free / 1e9:.3g} are free; compare a part of it"
+        )
 
 
 def _parts(path: str) -> list[Path]:
