@@ -204,3 +204,26 @@ def test_starts_without_heavy_packages() -> None:
     code = "import sys\nfrom btests.cli import main\ntry:\n    main(['compare', '--help'])\nexcept SystemExit: pass\n"
     code += "assert not {'pyarrow', 'narwhals', 'jinja2', 'scipy'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_one_column_by_its_name_and_wrong_options() -> None:
+    rng = np.random.default_rng(0)
+    a, b = table(rng, 60), table(rng, 60)
+    assert [column.name for column in btests.compare(a, b, columns="size", seed=0).columns] == ["size"]
+    assert "size" not in [column.name for column in btests.compare(a, b, exclude="size", seed=0).columns]
+    with pytest.raises(ValueError, match="max_rows must be a whole number of at least 2, got 1"):
+        btests.compare(a, b, max_rows=1)
+
+
+def test_names_do_not_reach_the_terminal_as_commands() -> None:
+    rng = np.random.default_rng(0)
+    a, b = ({"\x1b[31mred\n": rng.normal(size=60), "u": rng.normal(size=60)} for _ in range(2))
+    assert "\x1b" not in str(btests.compare(a, b, seed=0))
+
+
+def test_large_numbers_do_not_overflow() -> None:
+    rng = np.random.default_rng(0)
+    a, b = ({"u": 1e140 * rng.normal(size=60), "v": 1e-300 * rng.normal(size=60)} for _ in range(2))
+    json.dumps(btests.compare(a, b, seed=0).to_dict(), allow_nan=False)
+    with pytest.raises(ValueError, match="column 'u' of b has a number beyond 1e150 in row 2"):
+        btests.compare({"u": [1.0, 2.0]}, {"u": [1.0, 1e200]})

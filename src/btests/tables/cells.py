@@ -20,6 +20,10 @@ Mask = npt.NDArray[np.bool_]
 KINDS = ("number", "boolean", "category", "time")
 
 
+# The squares of larger numbers overflow.
+_LARGEST = 1e150
+
+
 @dataclass(frozen=True, slots=True)
 class Cells:
     """The cells of one column, those of table a first.
@@ -118,10 +122,11 @@ def pool(name: str, a: Any, b: Any, sides: tuple[str, str] = ("a", "b")) -> Cell
         return _categories(name, a, b)
     found = [_numbers(column, kind) for column in (a, b)]
     for (values, _), side in zip(found, sides, strict=True):
-        bad = np.flatnonzero(np.isinf(values))
+        bad = np.flatnonzero(np.abs(values) > _LARGEST)
         if bad.size:
+            what = "an infinite number" if np.isinf(values[bad[0]]) else "a number beyond 1e150"
             raise ValueError(
-                f"column {name!r} of {side} has an infinite number in row {bad[0] + 1}; "
+                f"column {name!r} of {side} has {what} in row {bad[0] + 1}; "
                 "replace such cells, or leave the column out with --exclude"
             )
     values = np.concatenate([v for v, _ in found])

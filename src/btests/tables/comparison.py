@@ -97,8 +97,8 @@ def compare(
     by: str | None = None,
     value_a: Any = None,
     value_b: Any = None,
-    columns: Sequence[str] | None = None,
-    exclude: Sequence[str] = (),
+    columns: Sequence[str] | str | None = None,
+    exclude: Sequence[str] | str = (),
     common: bool = False,
     alpha: float = 0.05,
     tolerance: float | None = None,
@@ -158,12 +158,14 @@ def compare(
     from btests.tables.assess import Options
     from btests.tables.run import run
 
+    if isinstance(max_rows, bool) or not isinstance(max_rows, int) or max_rows < 2:
+        raise ValueError(f"max_rows must be a whole number of at least 2, got {max_rows!r}")
     options = Options(
         by=by,
         value_a=value_a,
         value_b=value_b,
-        columns=tuple(columns or ()),
-        exclude=tuple(exclude),
+        columns=(columns,) if isinstance(columns, str) else tuple(columns or ()),
+        exclude=(exclude,) if isinstance(exclude, str) else tuple(exclude),
         common=common,
         alpha=check_alpha(alpha),
         tolerance=tolerance,

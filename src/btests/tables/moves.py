@@ -175,6 +175,8 @@ def _largest_gap(x: Array, y: Array) -> tuple[float, float]:
 
 def _kurtosis(values: Array) -> float:
     deviations = values - values.mean()
+    unit = float(np.abs(deviations).max(initial=0.0))
+    deviations = deviations / unit if unit > 0.0 else deviations  # fourth powers leave the range of floats early
     square = float((deviations**2).mean())
     return float((deviations**4).mean()) / square**2 if square > 0.0 else 3.0
 

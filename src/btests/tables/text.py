@@ -114,7 +114,8 @@ def _rounded(text: str) -> str:
 
 
 def _cut(line: str, width: int) -> str:
-    line = line.replace("\n", " ").replace("\r", " ")
+    # Names and levels are the user's: what would move the cursor or colour the terminal is shown as a mark.
+    line = "".join(letter if letter.isprintable() else "\ufffd" for letter in line)
     return line if len(line) <= width else line[: width - 1] + "\u2026"
 
 
