@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import btests
@@ -227,3 +228,20 @@ def test_large_numbers_do_not_overflow() -> None:
     json.dumps(btests.compare(a, b, seed=0).to_dict(), allow_nan=False)
     with pytest.raises(ValueError, match="column 'u' of b has a number beyond 1e150 in row 2"):
         btests.compare({"u": [1.0, 2.0]}, {"u": [1.0, 1e200]})
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_columns_of_two_numbers_that_say_the_same(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    sides = []
+    for _ in range(2):
+        x = rng.integers(0, 2, 300)
+        sides.append({"p": x, "q": x, "s": 2 * x, "other": rng.integers(0, 2, 300)})
+    assert 0.0 < btests.compare(*sides, seed=0).pvalue <= 1.0
+
+
+def test_the_index_of_pandas_is_no_column() -> None:
+    rng = np.random.default_rng(1)
+    a, b = (pd.DataFrame({"v": rng.normal(size=200)}, index=np.arange(200) + 1000 * k) for k in (0, 1))
+    found = btests.compare(a, b.rename_axis("key"), seed=1)
+    assert [column.name for column in found.columns] == ["v"]

@@ -267,3 +267,37 @@ def test_files_larger_than_memory(shell: Shell, files: tuple[str, str], monkeypa
 
     monkeypatch.setattr(reading, "free_bytes", lambda: 1000)
     assert "'a.csv' has" in shell.refused("a.csv", "b.csv")
+
+
+@pytest.mark.parametrize("table", ["b.csv", "b*.csv", "."])
+def test_the_report_is_not_written_over_a_table(shell: Shell, files: tuple[str, str], table: str) -> None:
+    before = Path("b.csv").read_bytes()
+    refused = shell.refused("a.csv", table, "--report", "b.csv", "--force")
+    assert "'b.csv' is one of the tables that are compared; name another file" in refused
+    assert Path("b.csv").read_bytes() == before
+
+
+def test_a_table_without_a_name(shell: Shell, files: tuple[str, str]) -> None:
+    assert "A table has no name" in shell.refused("", "b.csv")
+
+
+def test_whole_numbers_that_floats_cannot_tell_apart() -> None:
+    rng = np.random.default_rng(1)
+    a, b = ({"v": 2**60 + rng.integers(low, low + 5, 300)} for low in (0, 3))
+    found = btests.compare(a, b, seed=1)
+    assert found.different
+    assert f"column 'v' has whole numbers beyond 2^53; {2**60} was subtracted from them" in found.notes
+    b["v"][0] = 5
+    assert "which are rounded: neighbours may look alike" in " ".join(btests.compare(a, b, seed=1).notes)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--a", "1"], "--a and --b are values of the column that --by names"),
+        (["--delimiter", "||"], "--delimiter must be one character, got '||'"),
+        (["--delimiter", ""], "--delimiter must be one character, got ''"),
+    ],
+)
+def test_options_that_do_not_fit(shell: Shell, files: tuple[str, str], options: list[str], message: str) -> None:
+    assert message in shell.refused("a.csv", "b.csv", *options)

@@ -93,7 +93,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:
-        click.echo(f"btests: {error.strerror}: {error.filename!r}.", err=True)
+        where = "" if error.filename is None else f": {error.filename!r}"
+        click.echo(f"btests: {error.strerror}{where}.", err=True)
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
         click.echo("btests: stopped.", err=True)

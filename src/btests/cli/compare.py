@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,6 +79,7 @@ def compare(
     The first of the examples writes the files that the others read.
     """
     _check(tables, options["by"], report, force, demo)
+    _check_options(options)
     for name in ("columns", "exclude"):
         options[name] = [part.strip() for part in (options[name] or "").split(",") if part.strip()]
     with _trouble(verbose):
@@ -102,16 +104,41 @@ def _check(tables: tuple[str, ...], by: str | None, report: Path | None, force: 
         raise click.UsageError("--demo writes and compares tables of its own; name none, and no --by.")
     if not tables and not demo:
         raise click.UsageError("Name two tables, btests compare a.csv b.csv, or try btests compare --demo.")
+    if "" in tables:
+        raise click.UsageError("A table has no name; name two files, btests compare a.csv b.csv.")
     if len(tables) > 2:
         raise click.UsageError(f"compare takes two tables, got {len(tables)}; quote a pattern, such as 'part-*.csv'.")
     if report is None:
         return
     if report.is_dir():
         raise click.UsageError(f"--report must be a file, and {str(report)!r} is a folder.")
+    if any(_holds(table, report) for table in tables):
+        raise click.UsageError(f"--report {str(report)!r} is one of the tables that are compared; name another file.")
     if not report.parent.is_dir():
         raise click.UsageError(f"There is no folder {str(report.parent)!r} to put the report in.")
     if (report.exists() or report.is_symlink()) and not force:
         raise click.UsageError(f"{str(report)!r} exists already; add --force to overwrite it.")
+
+
+def _check_options(options: dict[str, Any]) -> None:
+    if options["by"] is None and (options["value_a"] is not None or options["value_b"] is not None):
+        raise click.UsageError("--a and --b are values of the column that --by names; name that too.")
+    if options["delimiter"] == "\\t":  # as a shell hands it over
+        options["delimiter"] = "\t"
+    if options["delimiter"] is not None and len(options["delimiter"]) != 1:
+        raise click.UsageError(f"--delimiter must be one character, got {options['delimiter']!r}.")
+
+
+def _holds(table: str, report: Path) -> bool:
+    """Whether a file is a table, or one of the parts in a folder or of a pattern."""
+    if table == "-" or not report.exists():
+        return False
+    whole = Path(table)
+    if whole.is_dir():
+        parts = list(whole.rglob("*"))
+    else:
+        parts = [whole] if whole.exists() else [Path(part) for part in glob(table, recursive=True)]
+    return any(part.is_file() and part.samefile(report) for part in parts)
 
 
 def _run(tables: tuple[str, ...], options: dict[str, Any]) -> Comparison:

@@ -21,6 +21,9 @@ _MOST_LEVELS = 200
 # asks "the same or not", and less than in a chi-squared test, where those of a handful of rows drown the others.
 _SHARE = 0.01
 
+# Scores that vary less do so by rounding alone.
+_ROUNDING = 1e-9
+
 
 def column_differences(cells: Cells, code: Code, rank: Array | None, units: Units) -> list[tuple[Array, Array]]:
     """Return D and c (see ``Units``) of the features of a column in the order of the units: (u, k) and (k,) each.
@@ -135,4 +138,5 @@ def _centred(values: Array, cells: Cells) -> Array:
 
 def _unit(values: Array) -> Array:
     deviation = float(values.std())
-    return values / deviation if deviation > 0.0 else values
+    # Of two levels some cosines are constant but for rounding, which must not be made large.
+    return values / deviation if deviation > _ROUNDING else np.zeros_like(values)

@@ -44,7 +44,9 @@ class Column:
     @property
     def summary(self) -> str:
         """What moved, in one line."""
-        return "; ".join(move.text for move in self.what[:3]) or "nothing beyond chance"
+        return "; ".join(move.text for move in self.what[:3]) or (
+            "something, in no one of these numbers" if self.moved else "nothing beyond chance"
+        )
 
 
 @dataclass(frozen=True, slots=True)

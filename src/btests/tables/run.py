@@ -17,6 +17,7 @@ from btests.tables.dates import read_dates
 from btests.tables.encoding import Encoding
 from btests.tables.evidence import Evidence
 from btests.tables.findings import Column, Look, Relation
+from btests.tables.integers import shift_huge
 from btests.tables.leaving import why_left_out
 from btests.tables.matching import match, reasons
 from btests.tables.measures import relation_measure
@@ -107,7 +108,7 @@ def _thinned(side: Loaded, options: Options, k: int, notes: list[str]) -> Loaded
 def _columns(
     sides: Sequence[Loaded], options: Options, left_out: list[tuple[str, str]], notes: list[str]
 ) -> list[Cells]:
-    one, two = with_dates(sides[0], sides[1], notes)
+    one, two = prepared(sides[0], sides[1], notes)
     matched = match(one, two, options.columns, options.exclude, options.common)
     left_out.extend(matched.left_out)
     columns = []
@@ -123,15 +124,15 @@ def _columns(
     return columns
 
 
-def with_dates(one: Loaded, two: Loaded, notes: list[str]) -> tuple[Loaded, Loaded]:
-    """Return both tables with dates read from text."""
+def prepared(one: Loaded, two: Loaded, notes: list[str]) -> tuple[Loaded, Loaded]:
+    """Return both tables with dates read from text, and whole numbers that floats can hold."""
     tables = [one.table, two.table]
     for name in one.table.column_names:
         if name not in two.table.column_names:
             continue
-        found = read_dates(one.table[name], two.table[name], name, notes)
+        found = shift_huge(*read_dates(one.table[name], two.table[name], name, notes), name, notes)
         for k, column in enumerate(found):
-            if column.type != tables[k][name].type:
+            if column is not tables[k][name]:
                 tables[k] = tables[k].set_column(tables[k].column_names.index(name), name, column)
     return Loaded(tables[0], one.name), Loaded(tables[1], two.name)
 

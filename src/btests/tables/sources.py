@@ -54,6 +54,9 @@ def _from_frame(frame: Any, where: str) -> Any:
         found = found.collect()
     if isinstance(found, nw.Series):
         found = found.to_frame()
+    native = nw.to_native(found)
+    if hasattr(native, "reset_index"):  # the index of pandas is no column, and would become one
+        found = nw.from_native(native.reset_index(drop=True))
     try:
         return found.to_arrow()
     except (pa.ArrowException, nw.exceptions.NarwhalsError) as error:
