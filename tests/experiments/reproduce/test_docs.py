@@ -2,40 +2,22 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
+from tests.experiments.reproduce.results import DOCS, RESULTS, read
 
 from btests.experiments.reproduce import layout
 from btests.experiments.reproduce.figure2 import Figure2
 from btests.experiments.reproduce.figure3 import Figure3
 from btests.experiments.reproduce.figure4 import Figure4
 from btests.experiments.reproduce.intervals import Estimate
-from btests.experiments.reproduce.protocol import Experiment, Report, Row
+from btests.experiments.reproduce.protocol import Experiment, Report
 from btests.experiments.reproduce.report import Writer, to_csv
 from btests.experiments.reproduce.search import Step
 
-DOCS = Path(__file__).parents[3] / "docs"
-RESULTS = DOCS / "reproduction"
 SEED = 2013
-
-
-def read(name: str) -> list[Row]:
-    """Return the rows of a CSV file, numbers as numbers."""
-    with (RESULTS / f"{name}.csv").open(newline="") as file:
-        return [{key: number(value) for key, value in row.items()} for row in csv.DictReader(file)]
-
-
-def number(text: str) -> str | int | float:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
 
 
 def assert_documented(report: Report) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from btests.experiments.reproduce.intervals import HOLDS, Estimate, difference, holds, rate, shown_interval
 from btests.experiments.reproduce.protocol import Done, Piece, Report, Row, Table, add_up, rows_of
-from btests.experiments.reproduce.trials import LABELS, TESTS, draw, rejects, selections
+from btests.experiments.reproduce.trials import LABELS, TESTS, draw, pieces_by_strategy, rejects, selections
 from btests.nulls import SignFlip
 from btests.statistics import Sample
 
@@ -55,12 +55,7 @@ class Figure3:
     def plan(self, done: Done) -> Sequence[Piece]:
         """Return pieces of some trials of each strategy."""
         trials, size = (_QUICK_TRIALS, _QUICK_PIECE) if self.quick else (_TRIALS, _PIECE)
-        seconds = {"sigma": 0.010, "median": 0.012, "multiple": 0.035}
-        return [
-            Piece(f"{strategy}.{first}", count, (self.seed, strategy, first, first + size), seconds[strategy] * size)
-            for strategy in LABELS
-            for first in range(0, trials, size)
-        ]
+        return pieces_by_strategy(count, self.seed, trials, size, {"sigma": 0.010, "median": 0.012, "multiple": 0.035})
 
     def report(self, done: Done) -> Sequence[Report]:
         """Return the curves, and whether they do what the paper says."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from btests.experiments.reproduce.intervals import HOLDS, difference, holds, rate, shown_interval
 from btests.experiments.reproduce.protocol import Done, Piece, Report, Row, Table, add_up, rows_of
-from btests.experiments.reproduce.trials import LABELS, LEVEL, TESTS, draw, rejects, selections
+from btests.experiments.reproduce.trials import LABELS, LEVEL, TESTS, draw, pieces_by_strategy, rejects, selections
 from btests.statistics import Sample
 
 if TYPE_CHECKING:
@@ -48,12 +48,7 @@ class Figure4:
     def plan(self, done: Done) -> Sequence[Piece]:
         """Return pieces of some hundred trials of each strategy."""
         trials, size = (_QUICK_TRIALS, _QUICK_PIECE) if self.quick else (_TRIALS, _PIECE)
-        seconds = {"sigma": 0.0035, "median": 0.004, "multiple": 0.025}
-        return [
-            Piece(f"{strategy}.{first}", count, (self.seed, strategy, first, first + size), seconds[strategy] * size)
-            for strategy in LABELS
-            for first in range(0, trials, size)
-        ]
+        return pieces_by_strategy(count, self.seed, trials, size, {"sigma": 0.0035, "median": 0.004, "multiple": 0.025})
 
     def report(self, done: Done) -> Sequence[Report]:
         """Return the three panels."""

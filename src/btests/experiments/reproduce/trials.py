@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from btests.api import choose
 from btests.blocks import Array, Blocks
 from btests.experiments.problems import blobs
+from btests.experiments.reproduce.protocol import Piece, Row
 from btests.kernels import Gaussian, Kernel
 from btests.nulls import Normal, Null
 from btests.result import TestResult
@@ -85,3 +86,18 @@ def rejects(selection: Selection, block_size: int, null: Null | None = None, see
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BTestWarning)  # few blocks: that is what is measured
         return TestResult.conclude(summary, null or Normal(), selection.kernel, seed).rejects(LEVEL)
+
+
+def pieces_by_strategy(
+    count: Callable[[int, str, int, int], Sequence[Row]],
+    seed: int,
+    trials: int,
+    size: int,
+    seconds: Mapping[str, float],
+) -> list[Piece]:
+    """Return pieces of ``size`` trials of each strategy; ``seconds`` are those of one trial."""
+    return [
+        Piece(f"{strategy}.{first}", count, (seed, strategy, first, first + size), seconds[strategy] * size)
+        for strategy in LABELS
+        for first in range(0, trials, size)
+    ]

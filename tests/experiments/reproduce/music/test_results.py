@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import re
-from pathlib import Path
+
+from tests.experiments.reproduce.results import DOCS, RESULTS, read
 
 from btests.experiments.reproduce.music.figure5 import Figure5
 from btests.experiments.reproduce.music.layout import make_report
 from btests.experiments.reproduce.music.songs import Pair, Song
-from btests.experiments.reproduce.protocol import Report, Row
+from btests.experiments.reproduce.protocol import Report
 from btests.experiments.reproduce.report import to_csv
-
-DOCS = Path(__file__).parents[4] / "docs"
-RESULTS = DOCS / "reproduction"
-
-
-def read(name: str) -> list[Row]:
-    """Return the rows of a CSV file, numbers as numbers."""
-    with (RESULTS / f"{name}.csv").open(newline="") as file:
-        return [{key: _number(value) for key, value in row.items()} for row in csv.DictReader(file)]
-
-
-def _number(text: str) -> str | int | float:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
 
 
 def _pair(text: str) -> Pair:
