@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -52,3 +53,9 @@ def one_thread() -> Iterator[None]:
             del os.environ["BTESTS_THREADS"]
         else:
             os.environ["BTESTS_THREADS"] = before
+
+
+def children() -> float:
+    """Return the CPU seconds of all processes that this one has started and waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

@@ -13,7 +13,7 @@ if __name__ == "__main__":
     # Not this folder, where a script begins to look, but the one above: "benchmarks" is a package.
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from benchmarks import families, growth, limits, memory, peers, quadratic, shares, startup
+from benchmarks import families, growth, limits, memory, peers, quadratic, reproduction, shares, startup
 from benchmarks.tables import Table
 
 
@@ -73,6 +73,11 @@ def side_by_side(*, quick: bool) -> Iterator[Table]:
         yield peers.survival_table(peers.SURVIVORS, 1000, first=250, gibibytes=8.0, seconds=60.0, say=say)
 
 
+def papers_evaluation(*, quick: bool) -> Iterator[Table]:
+    """Yield what the paper's evaluation takes."""
+    yield reproduction.reproduction_table(quick=quick)
+
+
 RUNS: dict[str, Callable[..., Iterator[Table]]] = {
     "machine": machine,
     "shares": limits_and_shares,
@@ -82,6 +87,7 @@ RUNS: dict[str, Callable[..., Iterator[Table]]] = {
     "families": families_of_kernels,
     "quadratic": quadratic_time,
     "peers": side_by_side,
+    "reproduction": papers_evaluation,
 }
 SECTIONS = tuple(RUNS)
 

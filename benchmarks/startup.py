@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import resource
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
 
+from benchmarks.clock import children
 from benchmarks.tables import Cell, Table, verdict
 
 _DATA = "import numpy as np; r = np.random.default_rng(0); x, y = r.normal(size=(2, 2000, 2))"
@@ -37,17 +37,12 @@ def measure(n_rounds: int) -> dict[str, tuple[list[float], list[float]]]:
     times: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in COMMANDS}
     for turn in range(n_rounds + 1):
         for name, arguments in COMMANDS.items():
-            wall, cpu = time.perf_counter(), _children()
+            wall, cpu = time.perf_counter(), children()
             subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)
             if turn > 0:
                 times[name][0].append(time.perf_counter() - wall)
-                times[name][1].append(_children() - cpu)
+                times[name][1].append(children() - cpu)
     return times
-
-
-def _children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def startup_table(n_rounds: int) -> Table:

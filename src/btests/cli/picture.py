@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import math
-from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -15,6 +14,7 @@ from matplotlib.patches import Rectangle
 from btests.blocks import Array
 from btests.cli.outcome import LEVEL, Outcome
 from btests.experiments.problems import BLOB_SPACING
+from btests.experiments.style import STYLE
 from btests.nulls import DrawnLaw
 from btests.result import TestResult
 
@@ -27,22 +27,10 @@ _POINTS = 2000
 # The cell around the blob in the middle of the grid, shown enlarged.
 _LOW, _HIGH = 2.5 * BLOB_SPACING, 3.5 * BLOB_SPACING
 
-# Any: what types these keys have differs between versions of matplotlib.
-_STYLE: Any = {
-    "font.size": 10,
-    "axes.titlesize": 11,
-    "axes.titlelocation": "left",
-    "axes.edgecolor": "#777777",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "legend.frameon": False,
-    "svg.hashsalt": "btests",  # the same picture, the same file
-}
-
 
 def render(outcome: Outcome, file_format: str) -> bytes:
     """Return the picture as a file of the given format."""
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         figure = Figure(figsize=(13.0, 5.2), layout="constrained")
         figure.suptitle("B-test on the blobs: one distribution or two?", fontsize=15, fontweight="bold")
         cells = figure.add_gridspec(2, 3, width_ratios=[1.0, 1.0, 1.4])

@@ -7,22 +7,10 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from btests import __version__
 from btests.experiments.reproduce.protocol import Report, Row, Table
-
-# Any: what types these keys have differs between versions of matplotlib.
-_STYLE: Any = {
-    "font.size": 10,
-    "axes.titlesize": 11,
-    "axes.titlelocation": "left",
-    "axes.edgecolor": "#777777",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "legend.frameon": False,
-    "svg.hashsalt": "btests",  # the same picture, the same file
-}
+from btests.experiments.style import STYLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +84,7 @@ def _pictures(report: Report) -> dict[str, bytes]:
     except ImportError:
         return {}
     files = {}
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         figure = Figure(figsize=report.size, layout="constrained")
         report.draw(figure)
         for ending, metadata in (("svg", {"Date": None}), ("png", {"Software": None})):
