@@ -1,0 +1,235 @@
+"""Rows in a Parquet or Arrow (Feather) file: row groups or record batches are read as a whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from btests.blocks import Index
+from btests.sources.cells import arrow, check_cells, choose_columns, outcome, shortly, warn_of_huge_whole_numbers
+from btests.sources.protocol import Rows
+
+Found = TypeVar("Found")
+
+# Rows of a row group that are decoded at a time where they are read one after another.
+_BATCH = 2**17
+
+# What a stream of pages reads ahead, so that a large row group is never in memory as a whole.
+_READ_AHEAD = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowSource:
+    """Numbers and booleans in the columns of one Parquet or Arrow file; only the columns asked for are read.
+
+    Attributes
+    ----------
+    path
+        A .parquet, .arrow or .feather file; what it is is told by how it begins.
+    columns
+        Names of the columns to read, in this order; None is all of them.
+    """
+
+    path: str
+    columns: tuple[str, ...] | None = None
+    name: str = field(init=False)
+    names: tuple[str, ...] = field(init=False)
+    types: tuple[str, ...] = field(init=False)
+    dtype: np.dtype[Any] = field(init=False)
+    _edges: Index = field(init=False, repr=False, compare=False)
+    _is_parquet: bool = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        path = os.fspath(self.path)
+        is_parquet = _begins(path) == b"PAR1"
+        schema, counts = _guarded(path, lambda: (_parquet_outline if is_parquet else _arrow_outline)(path))
+        wanted = None if self.columns is None else tuple(self.columns)
+        names = choose_columns(tuple(schema.names), wanted, path)
+        types = [schema.field(name).type for name in names]
+        for key, value in (
+            ("path", path),
+            ("columns", wanted),
+            ("name", path),
+            ("names", names),
+            ("types", tuple(map(str, types))),
+            ("dtype", outcome([_number(kind, column, path) for column, kind in zip(names, types, strict=True)])),
+            ("_edges", np.append(0, np.cumsum(counts)).astype(np.int64)),
+            ("_is_parquet", is_parquet),
+        ):
+            object.__setattr__(self, key, value)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, as the file's own outline has it."""
+        return int(self._edges[-1])
+
+    @property
+    def width(self) -> int:
+        """Number of columns that are read."""
+        return len(self.names)
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """No part was left out."""
+        return ()
+
+    def units(self) -> Index:
+        """Return the edges of the row groups or record batches: (n_units + 1,)."""
+        return self._edges
+
+    def read(self, first: int, last: int) -> Rows:
+        """Return rows ``first .. last - 1``: (last - first, width), contiguous."""
+        found = np.empty((last - first, self.width), dtype=self.dtype)
+        for i, start, end in self._touched(first, last):
+            piece = self._unit(i)
+            low, high = max(first, start), min(last, end)
+            self._fill(found[low - first : high - first], piece.slice(low - start, high - low), low)
+        return found
+
+    def take(self, rows: Index) -> Rows:
+        """Return rows of increasing numbers: (m,) to (m, width), contiguous."""
+        rows = np.asarray(rows, dtype=np.int64)
+        found = np.empty((len(rows), self.width), dtype=self.dtype)
+        cuts = np.searchsorted(rows, self._edges)
+        for i in np.flatnonzero(np.diff(cuts)).tolist():
+            a, b, start = int(cuts[i]), int(cuts[i + 1]), int(self._edges[i])
+            unit = np.empty((int(self._edges[i + 1]) - start, self.width), dtype=self.dtype)
+            self._fill(unit, self._unit(i), start)
+            np.take(unit, rows[a:b] - start, axis=0, out=found[a:b], mode="clip")
+        return found
+
+    def scan(self, n_rows: int) -> Iterator[Rows]:
+        """Yield all rows once, from the first on, at most ``n_rows`` at a time: each (m, width)."""
+        done = 0
+        for i in range(len(self._edges) - 1):
+            for piece in self._stream(i, min(n_rows, _BATCH) if self._is_parquet else n_rows):
+                rows = np.empty((len(piece), self.width), dtype=self.dtype)
+                self._fill(rows, piece, done)
+                done += len(rows)
+                yield rows
+        if done != self.n_rows:
+            raise ValueError(f"{self.path!r} says that it has {self.n_rows} rows and has {done}")
+
+    def _touched(self, first: int, last: int) -> Iterator[tuple[int, int, int]]:
+        i = int(np.searchsorted(self._edges, first, side="right")) - 1
+        while first < last and self._edges[i] < last:
+            yield i, int(self._edges[i]), int(self._edges[i + 1])
+            i += 1
+
+    def _unit(self, i: int) -> Any:
+        """Return the columns of one row group or record batch."""
+        names = list(self.names)
+        if self._is_parquet:
+            unit = _guarded(self.path, lambda: _parquet(self.path).read_row_group(i, columns=names))
+        else:
+            unit = _guarded(self.path, lambda: _batch(self.path, i, names))
+        if len(unit) != self._edges[i + 1] - self._edges[i]:
+            raise ValueError(f"{self.path!r} has changed since it was opened")
+        return unit
+
+    def _stream(self, i: int, n_rows: int) -> Iterator[Any]:
+        if not self._is_parquet:
+            unit = self._unit(i)
+            yield from (unit.slice(start, n_rows) for start in range(0, len(unit), n_rows))
+            return
+        # A file of its own: pages are read as they are needed, and one row group may be larger than memory.
+        open_file = arrow("pyarrow.parquet").ParquetFile
+        with _guarded(self.path, lambda: open_file(self.path, pre_buffer=False, buffer_size=_READ_AHEAD)) as file:
+            batches = file.iter_batches(n_rows, row_groups=[i], columns=list(self.names))
+            while (piece := _guarded(self.path, lambda: next(batches, None))) is not None:
+                yield piece
+
+    def _fill(self, found: Rows, piece: Any, first_row: int) -> None:
+        """Write the columns of a piece into rows (m, width), and check them."""
+        for j, column in enumerate(self.names):
+            cells = piece.column(piece.schema.get_field_index(column))
+            start = 0
+            for chunk in getattr(cells, "chunks", [cells]):
+                found[start : start + len(chunk), j] = self._cells(chunk, column, first_row + start)
+                start += len(chunk)
+        check_cells(found, self.name, self.names, lambda i: first_row + i)
+
+    def _cells(self, chunk: Any, column: str, first_row: int) -> Rows:
+        if chunk.null_count:
+            row = first_row + chunk.is_null().index(True).as_py()
+            raise ValueError(
+                f"{self.name!r} has a missing cell in row {row}, column {column!r}; drop or fill such rows first"
+            )
+        kind = chunk.type
+        types = arrow("pyarrow").types
+        cells: Rows = (chunk.cast("float64") if types.is_decimal(kind) else chunk).to_numpy(zero_copy_only=False)
+        warn_of_huge_whole_numbers(cells, self.name, column)
+        return cells
+
+
+def _begins(path: str) -> bytes:
+    try:
+        with Path(path).open("rb") as file:
+            start = file.read(6)
+    except OSError as error:
+        raise ValueError(f"{path!r} cannot be read: {error.strerror or shortly(error)}") from None
+    if not start:
+        raise ValueError(f"{path!r} is empty")
+    if start[:4] == b"PAR1":
+        return b"PAR1"
+    if start != b"ARROW1":
+        raise ValueError(f"{path!r} is neither a Parquet nor an Arrow file: it does not begin as one")
+    return start
+
+
+def _guarded(path: str, reading: Callable[[], Found]) -> Found:
+    """Return what a reader finds, or say in one sentence that the file is not readable."""
+    try:
+        return reading()
+    except (arrow("pyarrow").ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path!r} is damaged or cut off: {shortly(error)}") from None
+
+
+def _number(kind: Any, column: str, path: str) -> np.dtype[Any]:
+    types = arrow("pyarrow").types
+    if types.is_boolean(kind) or types.is_decimal(kind):
+        return np.dtype(np.float64)
+    if types.is_integer(kind) or types.is_floating(kind):
+        found: np.dtype[Any] = np.dtype(kind.to_pandas_dtype())
+        return found
+    raise ValueError(f"column {column!r} of {path!r} holds {kind}, not numbers; encode it or leave it out")
+
+
+@lru_cache(maxsize=16)  # the outline of a file with many row groups takes as long to read as one of them
+def _outline_of(path: str, _size: int, _changed: int) -> Any:
+    return arrow("pyarrow.parquet").read_metadata(path)
+
+
+def _parquet(path: str) -> Any:
+    stat = Path(path).stat()
+    outline = _outline_of(path, stat.st_size, stat.st_mtime_ns)
+    return arrow("pyarrow.parquet").ParquetFile(path, metadata=outline, pre_buffer=False)
+
+
+def _parquet_outline(path: str) -> tuple[Any, list[int]]:
+    with _parquet(path) as file:
+        outline = file.metadata
+        return file.schema_arrow, [outline.row_group(i).num_rows for i in range(outline.num_row_groups)]
+
+
+def _arrow_outline(path: str) -> tuple[Any, list[int]]:
+    ipc = arrow("pyarrow.ipc")
+    # One column of a memory map: of what is not compressed, the numbers themselves are not read.
+    with arrow("pyarrow").memory_map(path) as file:
+        schema = ipc.open_file(file).schema
+        reader = ipc.open_file(file, options=ipc.IpcReadOptions(included_fields=[0]))
+        return schema, [reader.get_batch(i).num_rows for i in range(reader.num_record_batches)]
+
+
+def _batch(path: str, i: int, names: list[str]) -> Any:
+    ipc = arrow("pyarrow.ipc")
+    with arrow("pyarrow").OSFile(path) as file:
+        schema = ipc.open_file(file).schema
+        fields = [schema.get_field_index(name) for name in names]
+        return ipc.open_file(file, options=ipc.IpcReadOptions(included_fields=fields)).get_batch(i)

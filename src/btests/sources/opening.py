@@ -1,0 +1,131 @@
+"""Paths to sources."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from btests.sources.arrow import ArrowSource
+from btests.sources.npy import NpySource
+from btests.sources.parts import Parts
+from btests.sources.protocol import Source
+
+# Rows at a time where a part is read for no other reason than to see whether that works.
+_TRIAL_ROWS = 2**17
+
+Columns = tuple[str, ...] | None
+
+
+def open_source(
+    path: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    columns: Iterable[str] | None = None,
+    *,
+    skip_bad_parts: bool = False,
+) -> Source:
+    """Return the rows in a file, in the parts that a folder or a pattern holds, or in a list of them, as one source.
+
+    Parameters
+    ----------
+    path
+        A .npy, .parquet or .arrow file, a folder of such parts, a pattern such as ``"day-*.parquet"``, or a list.
+    columns
+        The columns to read; None is all of the first part, and the others must have the same, in any order.
+    skip_bad_parts
+        Go on without the parts that cannot be read, and name them in ``skipped``. Every part is then read once before
+        anything else, because damage in the middle of a part is seen only there.
+    """
+    several = not isinstance(path, (str, os.PathLike))
+    given = [os.fspath(p) for p in path] if not isinstance(path, (str, os.PathLike)) else [os.fspath(path)]
+    if not given:
+        raise ValueError("there is no file in an empty list")
+    if isinstance(columns, str):
+        raise ValueError(f"columns must be a list of names, got {columns!r}; write [{columns!r}]")
+    wanted = None if columns is None else tuple(columns)
+    files = [file for one in given for file in _files(one)]
+    if len(files) == 1 and not several and files[0] == given[0]:
+        return _with_rows(_open_file(files[0], wanted))
+    parts: list[Source] = []
+    skipped: list[str] = []
+    for file in files:
+        try:
+            part = _open_file(file, wanted)
+            if parts and part.names is not None and part.names != parts[0].names and _alike(parts[0], part):
+                part = _open_file(file, parts[0].names)  # columns are matched by name, in the order of the first part
+            if skip_bad_parts:
+                for _ in part.scan(_TRIAL_ROWS):
+                    pass
+        except ValueError as error:
+            if not skip_bad_parts:
+                raise
+            skipped.append(str(error))
+            continue
+        parts.append(part)
+    name = given[0] if len(given) == 1 else f"{given[0]} and {len(given) - 1} more"
+    if not parts:
+        raise ValueError(f"{name!r} has no part that can be read: {skipped[0]}")
+    return _with_rows(Parts(name, tuple(parts), tuple(skipped)))
+
+
+def _alike(first: Source, part: Source) -> bool:
+    return first.names is not None and set(first.names) == set(part.names or ())
+
+
+def _with_rows(source: Source) -> Source:
+    if source.n_rows == 0:
+        raise ValueError(f"{source.name!r} has no rows")
+    return source
+
+
+def _files(path: str) -> list[str]:
+    found = Path(path)
+    if found.is_dir():
+        inside = sorted(f for f in found.rglob("*") if f.is_file() and not re.match(r"[._]", f.name))
+        files = [str(f) for f in inside if _suffix(str(f)) in _OPENERS]
+        if not files:
+            raise ValueError(f"the folder {path!r} holds no data files ({known_suffixes()})")
+        return files
+    if not found.exists() and glob.has_magic(path):
+        files = [f for f in sorted(glob.glob(path, recursive=True)) if Path(f).is_file()]
+        if not files:
+            raise ValueError(f"no file matches {path!r}")
+        return files
+    if not found.exists():
+        raise ValueError(f"there is no file {path!r}")
+    return [path]
+
+
+def _open_file(path: str, columns: Columns) -> Source:
+    opener = _OPENERS.get(_suffix(path))
+    if opener is None:
+        raise ValueError(f"{path!r} is of no known format by its name; known are {known_suffixes()}")
+    return opener(path, columns)
+
+
+def _suffix(path: str) -> str:
+    suffixes = [s.lower() for s in Path(path).suffixes]
+    return "".join(suffixes[-2:]) if suffixes[-1:] == [".gz"] else "".join(suffixes[-1:])
+
+
+def known_suffixes() -> str:
+    """Return the endings of file names that can be opened, as a list in words."""
+    return ", ".join(_OPENERS)
+
+
+def _open_npy(path: str, columns: Columns) -> Source:
+    if columns is not None:
+        raise ValueError(f"the columns of {path!r} have no names: a .npy file is read whole")
+    return NpySource(path)
+
+
+_OPENERS: dict[str, Callable[[str, Columns], Source]] = {
+    ".npy": _open_npy,
+    ".npz": _open_npy,
+    ".parquet": ArrowSource,
+    ".pq": ArrowSource,
+    ".arrow": ArrowSource,
+    ".feather": ArrowSource,
+    ".ipc": ArrowSource,
+}
