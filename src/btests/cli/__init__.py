@@ -91,7 +91,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except BrokenPipeError:
         # The reader went away (``btests demo | head -1``): nothing more to say, and nothing left to flush at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        # As the shell has it of a command that dies of a closed pipe: 0 and 1 are answers of a comparison.
+        sys.exit(141)
     except OSError as error:
         where = "" if error.filename is None else f": {error.filename!r}"
         click.echo(f"btests: {error.strerror}{where}.", err=True)

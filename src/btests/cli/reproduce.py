@@ -27,7 +27,7 @@ Examples:
 
 
 @click.command(epilog=_EXAMPLES)
-@click.argument("what", nargs=-1, required=True, type=click.Choice(["all", *sorted(_PLAIN + _MUSIC)]))
+@click.argument("what", nargs=-1, type=click.Choice(["all", *sorted(_PLAIN + _MUSIC)]))
 @click.option("--quick", is_flag=True, help="Few repetitions: the same files within a minute, with wide intervals.")
 @click.option("--seed", type=click.IntRange(0), default=2013, show_default=True, help="The same seed, the same files.")
 @click.option(
@@ -58,6 +58,9 @@ def reproduce(
     found here, and a figure as PNG and SVG. The claims are those of sections 2.2 and 2.3. All of it takes two cores
     about 25 minutes.
     """
+    if not what:
+        names = ", ".join(sorted(_PLAIN + _MUSIC))
+        raise click.UsageError(f"Name what to reproduce, {names} or all; btests reproduce --help tells more.")
     wanted = _PLAIN + _MUSIC if "all" in what else what
     if (song_p is None) != (song_q is None):
         raise click.UsageError("--song-p and --song-q go together: name two audio files, or none.")
