@@ -105,19 +105,6 @@ def test_kernels_and_nulls_as_in_python(null: str, kernel: str | None) -> None:
     assert found.to_dict()["settings"]["null"] == null
 
 
-def test_tolerance_asks_for_more_than_that(shell: Shell) -> None:
-    rng = np.random.default_rng(0)
-    a, b = table(rng, N), table(rng, N, size=rng.normal(size=N) + 1)
-    plain = btests.compare(a, b, seed=0)
-    low, high = plain.effect.confidence_interval(0.95)
-    assert low > 0
-    assert btests.compare(a, b, seed=0, tolerance=low / 2).different
-    lenient = btests.compare(a, b, seed=0, tolerance=high)
-    assert not lenient.different
-    assert "tolerance" in str(lenient).splitlines()[0]
-    assert lenient.to_dict()["verdict"]["question"] == "more than the tolerance"
-
-
 def test_json_is_plain_and_agrees(shell: Shell, files: tuple[str, str]) -> None:
     result = shell("a.csv", "b.csv", "--json", "--seed", "3")
     found = json.loads(result.out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))

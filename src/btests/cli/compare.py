@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from btests.cli.names import join_names, split_names
 
 if TYPE_CHECKING:
     from btests.tables import Comparison
@@ -26,6 +29,21 @@ Examples:
 _KERNELS = ("gaussian", "laplacian", "matern", "energy", "linear")
 _NULLS = ("sign-flip", "normal", "third-cumulant", "cross-blocks", "permutation", "spectrum", "gamma", "pearson")
 
+
+def _share(context: click.Context, option: click.Parameter, text: str | None) -> float | None:
+    """Return a share of the rows, 5% or 0.05, as a number."""
+    if text is None:
+        return None
+    digits = text.strip().removesuffix("%")
+    try:
+        share = float(digits) / (100.0 if digits != text.strip() else 1.0)
+    except ValueError:
+        share = -1.0
+    if not 0.0 <= share < 1.0:
+        raise click.UsageError(f"--tolerance must be a share of the rows, such as 5% or 0.05, got {text!r}.")
+    return share
+
+
 # What the command that repeats a comparison need not say.
 _DEFAULTS = {"alpha": 0.05, "max_rows": 1_000_000}
 _FLAGS = {"value_a": "--a", "value_b": "--b"}
@@ -36,8 +54,13 @@ _FLAGS = {"value_a": "--a", "value_b": "--b"}
 @click.option("--by", default=None, help="Column of A that says which side a row is on; there is no B then.")
 @click.option("--a", "value_a", default=None, help="Value of that column for the first side.")
 @click.option("--b", "value_b", default=None, help="Value of that column for the second side.")
-@click.option("--columns", default=None, help="Columns to compare, with commas between them; all by default.")
-@click.option("--exclude", default=None, help="Columns to leave out, with commas between them.")
+@click.option(
+    "--columns",
+    multiple=True,
+    help="Columns to compare, all by default: --columns size,colour, or several times. A name with a comma is quoted "
+    """as in CSV: --columns '"a,b",size'.""",
+)
+@click.option("--exclude", multiple=True, help="Columns to leave out, written as in --columns.")
 @click.option("--common", is_flag=True, help="Go on with the columns that match where others do not.")
 @click.option(
     "--alpha",
@@ -46,7 +69,14 @@ _FLAGS = {"value_a": "--a", "value_b": "--b"}
     show_default=True,
     help="Level of the verdict.",
 )
-@click.option("--tolerance", type=click.FloatRange(0), default=None, help="Ask whether MMD^2 is more than this.")
+@click.option(
+    "--tolerance",
+    metavar="SHARE",
+    callback=_share,
+    default=None,
+    help="Ask whether more than this share of the rows would have to change to make the sides alike, as a whole and in "
+    "each column, such as 5%; by default whether they differ at all.",
+)
 @click.option(
     "--kernel", type=click.Choice(_KERNELS), default=None, help="Of the joint test; several Gaussians by default."
 )
@@ -81,7 +111,7 @@ def compare(
     _check(tables, options["by"], report, force, demo)
     _check_options(options)
     for name in ("columns", "exclude"):
-        options[name] = [part.strip() for part in (options[name] or "").split(",") if part.strip()]
+        options[name] = split_names(f"--{name}", options[name])
     with _trouble(verbose):
         if demo:
             from btests.tables.sample import FILES, write_sample
@@ -116,6 +146,8 @@ def _check(tables: tuple[str, ...], by: str | None, report: Path | None, force: 
         raise click.UsageError(f"--report {str(report)!r} is one of the tables that are compared; name another file.")
     if not report.parent.is_dir():
         raise click.UsageError(f"There is no folder {str(report.parent)!r} to put the report in.")
+    if not os.access(report.parent, os.W_OK):
+        raise click.UsageError(f"The folder {str(report.parent)!r} for the report cannot be written to.")
     if (report.exists() or report.is_symlink()) and not force:
         raise click.UsageError(f"{str(report)!r} exists already; add --force to overwrite it.")
 
@@ -147,19 +179,23 @@ def _run(tables: tuple[str, ...], options: dict[str, Any]) -> Comparison:
     with _progress() as progress:
         found = run(tables[0], tables[1] if len(tables) > 1 else None, progress=progress, **options)
     found.details["command"] = shlex.join(["btests", "compare", *_command(tables, options)])
+    if "-" in tables:
+        found.details["command_note"] = "One table was read from standard input; the command needs the same rows there."
     return found
 
 
 def _command(tables: tuple[str, ...], options: dict[str, Any]) -> list[str]:
     """Return the arguments that repeat the comparison."""
-    words = list(tables)
+    words = []
     for name, value in options.items():
-        if name != "seed" and (value in (None, [], False) or _DEFAULTS.get(name) == value):
+        if value is None or value is False or value == [] or (name != "seed" and _DEFAULTS.get(name) == value):
             continue
         words.append(_FLAGS.get(name, "--" + name.replace("_", "-")))
         if value is not True:
-            words.append(",".join(value) if isinstance(value, list) else str(value))
-    return words
+            words.append(join_names(value) if isinstance(value, list) else str(value))
+    # A file whose name begins like an option comes after two dashes.
+    is_plain = all(table == "-" or not table.startswith("-") for table in tables)
+    return [*tables, *words] if is_plain else [*words, "--", *tables]
 
 
 def _write(found: Comparison, report: Path, force: bool) -> None:

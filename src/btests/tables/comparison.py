@@ -24,7 +24,7 @@ class Comparison:
     ----------
     pvalue
         Of the strongest look at the data (all columns together, one by one, in pairs), corrected for their number; with
-        a tolerance, of "MMD^2 is at most that".
+        a tolerance, of "no more of the rows differ than that".
     alpha
         The level of the verdict.
     result
@@ -32,7 +32,7 @@ class Comparison:
     effect
         The same test with one kernel that was fixed beforehand: its MMD^2 and interval are not flattered by a choice.
     columns
-        All columns that took part, those that moved most first.
+        All columns that took part, by how much they moved, the most first.
     relations
         Pairs of columns whose relation moved while neither of them did.
     looks
@@ -73,11 +73,9 @@ class Comparison:
 
     def to_html(self, path: str | Path, *, force: bool = False) -> None:
         """Write a page that shows it all to ``path``, which must not exist unless ``force``."""
-        from btests.report import render
+        from btests.report import render, write
 
-        text = render(self.to_dict())
-        with Path(path).open("w" if force else "x", encoding="utf-8") as file:
-            file.write(text)
+        write(path, render(self.to_dict()), force=force)
 
     def __str__(self) -> str:
         from btests.tables.text import screen
@@ -129,7 +127,8 @@ def compare(
     alpha
         Level of the verdict and of the marks on columns.
     tolerance
-        Ask whether MMD^2 is more than this, not whether there is a difference at all.
+        Share of the rows that may differ, such as 0.05: ask whether more of them would have to change to make the
+        tables alike, in all columns taken together and in each, not whether there is a difference at all.
     kernel, null, block_size, seed
         As in ``btest``; by default five Gaussians around the median bandwidth, and blocks of 128 rows at most.
     max_rows
@@ -157,6 +156,7 @@ def compare(
     began = time.perf_counter()
     from btests.tables.assess import Options
     from btests.tables.run import run
+    from btests.tables.tolerance import check_tolerance
 
     if isinstance(max_rows, bool) or not isinstance(max_rows, int) or max_rows < 2:
         raise ValueError(f"max_rows must be a whole number of at least 2, got {max_rows!r}")
@@ -168,7 +168,7 @@ def compare(
         exclude=(exclude,) if isinstance(exclude, str) else tuple(exclude),
         common=common,
         alpha=check_alpha(alpha),
-        tolerance=tolerance,
+        tolerance=check_tolerance(tolerance),
         kernel=kernel,
         null=null,
         block_size=block_size,

@@ -28,6 +28,9 @@ class Column:
         Plain numbers of each side.
     details
         Levels, chart and encoding, as in the schema.
+    pvalue_beyond, beyond
+        With a tolerance: the p-value of "no more than tolerated", corrected for the number of columns, and whether it
+        is at most the level. None without.
     """
 
     name: str
@@ -40,12 +43,19 @@ class Column:
     a: dict[str, Any]
     b: dict[str, Any]
     details: dict[str, Any]
+    pvalue_beyond: float | None = None
+    beyond: bool | None = None
+
+    @property
+    def marked(self) -> bool:
+        """Whether it was found to do what was asked for: to have moved, or by more than tolerated."""
+        return self.moved if self.beyond is None else self.beyond
 
     @property
     def summary(self) -> str:
         """What moved, in one line."""
         return "; ".join(move.text for move in self.what[:3]) or (
-            "something, in no one of these numbers" if self.moved else "nothing beyond chance"
+            "small changes, none of which stands out" if self.moved else "nothing beyond chance"
         )
 
 

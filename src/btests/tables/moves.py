@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from btests.blocks import Array
+from btests.blocks import Array, Index
 from btests.tables.cells import Cells
+from btests.tables.words import percent
 
 #: A move of fewer standard errors than this is not mentioned.
 _STANDARD_ERRORS = 3.0
@@ -80,9 +81,7 @@ def effect(cells: Cells, rank: Array | None) -> float:
     numbers, None for levels), with missing as a bin of its own. Two samples of one distribution have a distance too,
     about ``sum sqrt(p (1 - p) (1/n + 1/m) / (2 pi))``: it is taken off, as squares.
     """
-    cuts = cells.values if rank is None else np.minimum(np.floor(rank * _BINS), _BINS - 1.0)
-    bins = cuts.astype(np.int64)
-    bins = np.where(cells.missing, bins.max() + 1, bins)
+    bins = binned(cells, rank)
     width = int(bins.max()) + 1
     a = np.bincount(bins[: cells.n_a], minlength=width)
     b = np.bincount(bins[cells.n_a :], minlength=width)
@@ -91,6 +90,13 @@ def effect(cells: Cells, rank: Array | None) -> float:
     p = (a + b) / (n + m)
     chance = float(np.sqrt(p * (1.0 - p) * (1.0 / n + 1.0 / m) / (2.0 * math.pi)).sum())
     return math.sqrt(max(0.0, distance**2 - chance**2))
+
+
+def binned(cells: Cells, rank: Array | None) -> Index:
+    """Return the level or the bin of each cell, missing cells in the last: (n,)."""
+    cuts = cells.values if rank is None else np.minimum(np.floor(rank * _BINS), _BINS - 1.0)
+    bins = cuts.astype(np.int64)
+    return np.where(cells.missing, bins.max() + 1, bins)
 
 
 def moves(cells: Cells) -> list[Move]:
@@ -179,11 +185,6 @@ def _kurtosis(values: Array) -> float:
     deviations = deviations / unit if unit > 0.0 else deviations  # fourth powers leave the range of floats early
     square = float((deviations**2).mean())
     return float((deviations**4).mean()) / square**2 if square > 0.0 else 3.0
-
-
-def percent(share: float) -> str:
-    """Return a share as text."""
-    return f"{100.0 * share:.3g} %"
 
 
 def pair(a: float, b: float) -> tuple[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,10 @@ from btests.tables.measures import relation_measure
 from btests.tables.moves import describe_levels, describe_side, moves
 from btests.tables.sides import split_by
 from btests.tables.sources import Loaded, load
+from btests.tables.text import short_name
 from btests.tables.together import Together
-from btests.tables.witness import examples, witness
+from btests.tables.tolerance import both_beyond, columns_beyond, whole_beyond
+from btests.tables.witness import examples, telling, witness
 
 
 def run(a: Any, b: Any, options: Options, began: float, progress: Callable[[float], None]) -> Comparison:
@@ -43,10 +46,20 @@ def run(a: Any, b: Any, options: Options, began: float, progress: Callable[[floa
     pvalue, together, evidence, encoding = assessed.pvalue, assessed.together, assessed.evidence, assessed.encoding
     looks = _looks(assessed, options.alpha)
     found = _described(columns, encoding, evidence, options.alpha, names)
+    asked: dict[str, Any] = {"pvalue_at_all": pvalue, "beyond": None}
+    if options.tolerance is not None:
+        beyond = columns_beyond(columns, assessed.orders, options.tolerance)
+        whole = whole_beyond(together.effect, options.tolerance)
+        pvalue = both_beyond(whole, beyond)
+        asked["beyond"] = {"together": whole, "columns": float(beyond.min())}
+        found = [
+            replace(column, pvalue_beyond=float(p), beyond=bool(p <= options.alpha))
+            for column, p in zip(found, beyond, strict=True)
+        ]
     relations = _relations(columns, evidence, found, options.alpha)
-    ranked = sorted(found, key=lambda column: (not column.moved, -column.effect, column.pvalue))
+    ranked = sorted(found, key=lambda column: (-column.effect, column.pvalue))
     progress(0.95)
-    details = _details(columns, ranked, assessed, names)
+    details = _details(columns, ranked, relations, assessed, names)
     details["rows"] = {
         "a": columns[0].n_a,
         "b": len(columns[0]) - columns[0].n_a,
@@ -55,8 +68,7 @@ def run(a: Any, b: Any, options: Options, began: float, progress: Callable[[floa
     }
     details["relations_tested"] = len(evidence.pairs)
     details["settings"] = _settings(options)
-    if options.tolerance is not None:
-        pvalue = together.effect.pvalue_above(options.tolerance)
+    details.update(asked)
     details["seconds"] = time.perf_counter() - began
     progress(1.0)
     return Comparison(
@@ -156,7 +168,8 @@ def _kernel_look(together: Together, alpha: float) -> Look:
     threshold = result.threshold(alpha)
     finite = threshold if np.isfinite(threshold) else None
     n_tests = max(1, len(result.candidates))
-    return Look("together", "all columns together", result.pvalue, n_tests, "MMD^2", result.statistic, finite, null)
+    axis = f"MMD^2 with {short_name(result.kernel)}"
+    return Look("together", "all columns together", result.pvalue, n_tests, axis, result.statistic, finite, null)
 
 
 def _upper(draws: Array, alpha: float) -> float | None:
@@ -206,16 +219,21 @@ def _relations(columns: Sequence[Cells], evidence: Evidence, found: Sequence[Col
 
 
 def _details(
-    columns: Sequence[Cells], ranked: Sequence[Column], assessed: Assessed, names: tuple[str, str]
+    columns: Sequence[Cells],
+    ranked: Sequence[Column],
+    relations: Sequence[Relation],
+    assessed: Assessed,
+    names: tuple[str, str],
 ) -> dict[str, Any]:
     place = {cells.name: cells for cells in columns}
-    telling = [place[column.name] for column in ranked]
+    ordered = [place[column.name] for column in ranked]
+    pair = telling(place, ranked, relations)
     bandwidth = getattr(assessed.together.effect.kernel, "bandwidth", None)
     if not isinstance(bandwidth, float):
         bandwidth = float(np.sqrt(len(assessed.encoding.owners)))
     return {
-        "witness": witness(telling[0], telling[1], names) if len(telling) > 1 else None,
-        "examples": examples(assessed.points, telling, assessed.orders, bandwidth),
+        "witness": None if pair is None else witness(*pair, names),
+        "examples": examples(assessed.points, ordered, assessed.orders, bandwidth),
         "command": None,
     }
 
@@ -232,5 +250,8 @@ def _settings(options: Options) -> dict[str, Any]:
         "exclude": list(options.exclude) or None,
         "common": options.common,
         "by": options.by,
+        "a": None if options.value_a is None else str(options.value_a),
+        "b": None if options.value_b is None else str(options.value_b),
+        "delimiter": options.delimiter,
         "max_rows": options.max_rows,
     }

@@ -18,7 +18,8 @@ SCHEMA = "btests.compare/1"
 def as_dict(found: Comparison) -> dict[str, Any]:
     """Return everything of a comparison as plain values, None where a number is not finite."""
     from btests import __version__
-    from btests.tables.text import effect_interval, largest_move, verdict
+    from btests.tables.text import effect_interval, effect_meaning, largest_move, short_name, verdict
+    from btests.tables.tolerance import least_share
 
     settings = found.details["settings"]
     tolerance = settings["tolerance"]
@@ -34,9 +35,11 @@ def as_dict(found: Comparison) -> dict[str, Any]:
             "different": found.different,
             "text": verdict(found),
             "pvalue": found.pvalue,
+            "pvalue_at_all": details["pvalue_at_all"],
             "alpha": found.alpha,
             "tolerance": tolerance,
             "question": "at all" if tolerance is None else "more than the tolerance",
+            "beyond": details["beyond"],
         },
         "effect": {
             "mmd2": found.effect.summary.mean(),
@@ -44,11 +47,15 @@ def as_dict(found: Comparison) -> dict[str, Any]:
             "high": high,
             "level": 0.95,
             "kernel": repr(found.effect.kernel),
+            "kernel_short": short_name(found.effect.kernel),
+            "least_share": least_share(found.effect.summary.mean(), found.effect.kernel),
+            "meaning": effect_meaning(found),
             "largest_move": largest_move(found),
         },
         "rows": details["rows"],
         "test": {
             **result.to_dict(),
+            "kernel_short": short_name(result.kernel),
             "threshold": result.threshold(found.alpha),
             "confidence_interval": None if interval[0] is None else list(interval),
         },
@@ -56,7 +63,7 @@ def as_dict(found: Comparison) -> dict[str, Any]:
         "blocks": {
             "n": result.n_blocks,
             "size": result.block_size,
-            "axis": "MMD^2 of a block",
+            "axis": f"block MMD^2 with {short_name(result.kernel)}",
             "mean": result.summary.mean(),
             "histogram": histogram(result.block_values),
         },
@@ -69,6 +76,8 @@ def as_dict(found: Comparison) -> dict[str, Any]:
                 "pvalue": column.pvalue,
                 "pvalue_corrected": column.pvalue_corrected,
                 "moved": column.moved,
+                "pvalue_beyond": column.pvalue_beyond,
+                "beyond": column.beyond,
                 "summary": column.summary,
                 "what": [move.to_dict() for move in column.what],
                 "a": column.a,
@@ -85,6 +94,7 @@ def as_dict(found: Comparison) -> dict[str, Any]:
         "notes": list(found.notes),
         "settings": settings,
         "command": details["command"],
+        "command_note": details.get("command_note"),
         "seconds": details["seconds"],
         "memory_bytes": peak_memory(),
     }

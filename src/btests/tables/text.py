@@ -6,41 +6,61 @@ import html
 import re
 import shutil
 import sys
+import textwrap
 from typing import TYPE_CHECKING
+
+from btests.tables.words import counted, percent, quoted_list
 
 if TYPE_CHECKING:
     from btests.result import TestResult
     from btests.tables.comparison import Comparison
+    from btests.tables.findings import Column
 
 _MOST_COLUMNS = 20
+_LEAST_COLUMNS = 3
 _MOST_RELATIONS = 5
+_LONGEST_NAME = 24
+
+# Words begin here in lines that have a heading.
+_INDENT = 12
 
 
 def verdict(found: Comparison) -> str:
     """Return the verdict as one sentence."""
     a, b = found.names
     tolerance = found.details["settings"]["tolerance"]
+    differ = f"{a} and {b} differ"
     if tolerance is not None:
-        if found.different:
-            return f"{a} and {b} differ by more than the tolerance, MMD^2 = {tolerance:g}."
-        return f"No sign that {a} and {b} differ by more than the tolerance, MMD^2 = {tolerance:g}."
+        more = f"by more than {percent(tolerance)} of the rows"
+        if not found.different:
+            return f"No sign that {a} and {b} differ {more}."
+        return f"{differ} {more}: {_how_many(found, 'as a whole; no single column is sure to')}."
     if not found.different:
         return f"No difference found between {a} and {b} at level {found.alpha:g}."
-    moved = [column.name for column in found.columns if column.moved]
-    if moved:
-        count = f"{len(moved)} of {len(found.columns)} columns moved"
-        return f"{a} and {b} differ: {count}, {moved[0]} the most."
+    if any(column.marked for column in found.columns):
+        return f"{differ}: {_how_many(found, '')}."
     if found.relations:
-        return f"{a} and {b} differ: the relation of {' and '.join(found.relations[0].columns)} moved."
-    return f"{a} and {b} differ, all columns taken together; no single column stands out."
+        return f"{differ}: the relation of {' and '.join(found.relations[0].columns)} moved."
+    return f"{differ}, all columns taken together; no single column stands out."
+
+
+def _how_many(found: Comparison, none: str) -> str:
+    """Return which columns were found, in words; ``none`` where there are none."""
+    marked, beyond = [column.name for column in found.columns if column.marked], found.columns[0].beyond is not None
+    if not marked:
+        return none
+    if len(marked) == 1:
+        among = f" (1 of {counted(len(found.columns), 'column')})" if len(found.columns) > 1 else ""
+        return f"{marked[0]} {'does' if beyond else 'moved'}{among}"
+    return f"{len(marked)} of {len(found.columns)} columns {'do' if beyond else 'moved'}, {marked[0]} the most"
 
 
 def largest_move(found: Comparison) -> str:
-    """Return the largest move of a column, in words."""
-    top = found.columns[0]
-    if not top.moved:
+    """Return the largest move of a column that was found to move, in words."""
+    top = next((column for column in found.columns if column.moved), None)
+    if top is None:
         return "no single column moved beyond chance"
-    return f"{top.name}: {top.summary}; {100.0 * top.effect:.3g} % of the rows would have to change"
+    return f"{top.name}: {top.summary}; {percent(top.effect)} of the rows would have to change"
 
 
 def effect_interval(result: TestResult) -> tuple[float | None, float | None]:
@@ -52,71 +72,134 @@ def effect_interval(result: TestResult) -> tuple[float | None, float | None]:
     return low, high
 
 
-def screen(found: Comparison, width: int | None = None) -> str:
-    """Return everything that fits a screen."""
-    width = width or _width()
+def short_name(kernel: object) -> str:
+    """Return a kernel as text, its numbers with four digits."""
+    return re.sub(r"\d+\.\d{4,}(e[+-]?\d+)?", lambda found: f"{float(found[0]):.4g}", repr(kernel))
+
+
+def effect_meaning(found: Comparison) -> str:
+    """Return what MMD^2 of the effect means, in words."""
+    from btests.tables.tolerance import least_share
+
+    share = least_share(found.effect.summary.mean(), found.effect.kernel)
+    if not share:
+        return "0 where the sides are alike"
+    return f"0 where the sides are alike; so much takes a change of {percent(share)} of the rows or more"
+
+
+def screen(found: Comparison, width: int | None = None, height: int | None = None) -> str:
+    """Return everything that fits a screen, by default that of the terminal."""
+    if width is None:
+        width, height = _terminal()
+    head = [verdict(found), *_facts(found)]
+    tail = [*_relations(found), *_left_out(found), *(f"note        {note}" for note in found.notes)]
+    lines, rest = _wrapped(head, width), _wrapped(tail, width)
+    # A line each for the heading of the columns, what their mark means, an empty one, "more", and the next prompt.
+    room = _MOST_COLUMNS if height is None else max(_LEAST_COLUMNS, height - len(lines) - len(rest) - 5)
+    table = [_cut(line, width) for line in _columns(found, room, width)]
+    return "\n".join([*lines, "", *table, *rest])
+
+
+def _facts(found: Comparison) -> list[str]:
     result, rows = found.result, found.details["rows"]
     low, high = effect_interval(found.effect)
-    interval = "" if low is None else f"  (95 % interval {low:.4g} to {high:.4g})"
+    interval = "" if low is None else f", 95 % interval {low:.4g} to {high:.4g}"
     more = "" if min(result.n_x, result.n_y) % result.n_blocks == 0 else " or more"
-    lines = [
-        verdict(found),
+    blocks = f"{counted(result.n_blocks, 'block')} of {result.block_size}{more}"
+    of = f"the strongest of {len(result.candidates)}, " if len(result.candidates) > 1 else ""
+    return [
         f"  p-value   {found.pvalue:.4g}{_looks(found)}",
-        f"  effect    MMD^2 {found.effect.summary.mean():.4g}{interval}",
-        f"  rows      {rows['a']} and {rows['b']}, in {result.n_blocks} blocks of {result.block_size}{more}",
-        f"  kernel    {_rounded(repr(result.kernel))}, {result.null!r}, seed {result.seed}",
+        f"  effect    MMD^2 {found.effect.summary.mean():.4g} with {short_name(found.effect.kernel)}{interval}",
+        f"            ({effect_meaning(found)})",
+        f"  rows      {rows['a']} and {rows['b']}, in {blocks}",
+        f"  kernel    {of}{short_name(result.kernel)}, {result.null!r}, seed {result.seed}",
         f"  time      {found.details['seconds']:.2f} s, {result.engine}",
     ]
-    lines += ["", *_columns(found, width)]
-    if found.relations:
-        lines += ["", "relations that moved while neither column did:"]
-        for relation in found.relations[:_MOST_RELATIONS]:
-            pair = f"{relation.columns[0]} with {relation.columns[1]}"
-            lines.append(f"  {pair}: {relation.text} (corrected p {relation.pvalue_corrected:.4g})")
-        if len(found.relations) > _MOST_RELATIONS:
-            lines.append(f"  and {len(found.relations) - _MOST_RELATIONS} more")
-    lines += [f"left out  {name!r}: {why}" for name, why in found.left_out]
-    lines += [f"note      {note}" for note in found.notes]
-    return "\n".join(_cut(line, width) for line in lines)
 
 
 def _looks(found: Comparison) -> str:
-    if found.details["settings"]["tolerance"] is not None:
-        return "  (of no more than the tolerance)"
-    parts = [f"{look.name} {look.pvalue:.4g}" for look in found.looks]
-    return f"  ({', '.join(parts)})" if len(parts) > 1 else ""
+    beyond = found.details["beyond"]
+    if beyond is not None:
+        told = {name: p for name, p in beyond.items() if p is not None}
+    else:
+        told = {look.name: look.pvalue for look in found.looks}
+    return f"  ({', '.join(f'{name} {p:.4g}' for name, p in told.items())})" if len(told) > 1 else ""
 
 
-def _columns(found: Comparison, width: int) -> list[str]:
-    shown = found.columns[:_MOST_COLUMNS]
-    wide = min(max(6, *(len(column.name) for column in shown)), 24)
-    lines = [f"{'column':<{wide}}  moved   corrected p  what moved"]
+def _columns(found: Comparison, room: int, width: int) -> list[str]:
+    shown = found.columns[:room]
+    wide = min(max(6, *(len(column.name) for column in shown)), _LONGEST_NAME, width // 3)
+    tolerance = found.details["settings"]["tolerance"]
+    heading = "corrected p" if tolerance is None else f"p of > {percent(tolerance)}"
+    lines = [f"  {'column':<{wide}}  moved by  {heading:>11}  what moved"]
     for column in shown:
         name = column.name if len(column.name) <= wide else column.name[: wide - 1] + "\u2026"
-        mark = "*" if column.moved else " "
         what = column.summary if column.moved else "-"
-        lines.append(f"{name:<{wide}}  {100.0 * column.effect:5.1f} %{mark} {column.pvalue_corrected:10.4g}  {what}")
-    if len(found.columns) > len(shown):
-        lines.append(f"and {len(found.columns) - len(shown)} more columns")
+        p = column.pvalue_corrected if column.pvalue_beyond is None else column.pvalue_beyond
+        lines.append(f"{' *'[column.marked]} {name:<{wide}}  {100.0 * column.effect:6.1f} %  {p:11.4g}  {what}")
+    return lines + _below(found, found.columns[len(shown) :])
+
+
+def _below(found: Comparison, hidden: tuple[Column, ...]) -> list[str]:
+    """Return what columns are not shown, and what the mark means."""
+    lines = []
+    if hidden:
+        marked = sum(column.marked for column in hidden)
+        lines.append(f"  and {counted(len(hidden), 'more column')}, {marked or 'none'} of them marked (--json has all)")
+    tolerance = found.details["settings"]["tolerance"]
+    if any(column.marked for column in found.columns):
+        what = "moved" if tolerance is None else f"moved by more than {percent(tolerance)}"
+        corrected = f", corrected for {len(found.columns)} columns" if len(found.columns) > 1 else ""
+        lines.append(f"* {what}, at level {found.alpha:g}{corrected}")
     return lines
 
 
-def _width() -> int:
-    """Return the width of the terminal; what goes elsewhere is the same whatever terminal it comes from."""
+def _relations(found: Comparison) -> list[str]:
+    if not found.relations:
+        return []
+    lines = ["", "relations that moved while neither column did:"]
+    for relation in found.relations[:_MOST_RELATIONS]:
+        pair = f"{relation.columns[0]} with {relation.columns[1]}"
+        lines.append(f"  {pair}: {relation.text} (corrected p {relation.pvalue_corrected:.4g})")
+    if len(found.relations) > _MOST_RELATIONS:
+        lines.append(f"  and {len(found.relations) - _MOST_RELATIONS} more")
+    return lines
+
+
+def _left_out(found: Comparison) -> list[str]:
+    """Return the columns that took no part, those with one reason on one line."""
+    by_reason: dict[str, list[str]] = {}
+    for name, why in found.left_out:
+        by_reason.setdefault(why, []).append(name)
+    return [f"left out    {quoted_list(names)}: {why}" for why, names in by_reason.items()]
+
+
+def _terminal() -> tuple[int, int | None]:
+    """Return width and height of the terminal; what goes elsewhere is the same whatever terminal it comes from."""
     if not sys.stdout.isatty():
-        return 100
-    return max(60, min(140, shutil.get_terminal_size((100, 24)).columns))
+        return 100, None
+    size = shutil.get_terminal_size((100, 24))
+    return max(60, min(140, size.columns)), size.lines
 
 
-def _rounded(text: str) -> str:
-    """Return text with four digits of its long numbers."""
-    return re.sub(r"\d+\.\d{4,}", lambda found: f"{float(found[0]):.4g}", text)
+def _wrapped(lines: list[str], width: int) -> list[str]:
+    """Return lines that go on below their words where they are too long."""
+    found: list[str] = []
+    for line in lines:
+        found += textwrap.wrap(
+            _printable(line), width, subsequent_indent=" " * _INDENT * (line != lines[0]), drop_whitespace=True
+        ) or [""]
+    return found
 
 
 def _cut(line: str, width: int) -> str:
-    # Names and levels are the user's: what would move the cursor or colour the terminal is shown as a mark.
-    line = "".join(letter if letter.isprintable() else "\ufffd" for letter in line)
+    line = _printable(line)
     return line if len(line) <= width else line[: width - 1] + "\u2026"
+
+
+def _printable(line: str) -> str:
+    # Names and levels are the user's: what would move the cursor or colour the terminal is shown as a mark.
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in line)
 
 
 def notebook(found: Comparison) -> str:

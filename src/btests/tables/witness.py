@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from btests.blocks import Array, Index
 from btests.tables.cells import Cells
+from btests.tables.findings import Column, Relation
 from btests.tables.moves import level_shares
 
 _GRID = 32
@@ -21,6 +22,23 @@ _BANDWIDTH = 1.5
 # Rows of each side that stand for it, and rows that are looked at as examples.
 _ROWS = 1500
 _EXAMPLES = 5
+
+
+def telling(
+    cells: Mapping[str, Cells], ranked: Sequence[Column], relations: Sequence[Relation]
+) -> tuple[Cells, Cells] | None:
+    """Return the two columns to draw a map of, None where there is one column.
+
+    The two that moved and differ in most of the rows that have a place on the map, where most levels of a category with
+    very many have none; or those whose relation moved, where no two columns did.
+    """
+    if len(ranked) < 2:
+        return None
+    if relations and sum(column.moved for column in ranked) < 2:
+        one, two = relations[0].columns
+        return cells[one], cells[two]
+    best = sorted(ranked, key=lambda c: (not c.moved, -c.effect * _Axis.of(cells[c.name]).covered()))
+    return cells[best[0].name], cells[best[1].name]
 
 
 def witness(x: Cells, y: Cells, names: tuple[str, str]) -> dict[str, Any]:
@@ -37,12 +55,13 @@ def witness(x: Cells, y: Cells, names: tuple[str, str]) -> dict[str, Any]:
     values = densities[0] - densities[1]
     for k, axis in enumerate(axes):
         if axis.smooth:
-            values = np.tensordot(_smoother(axis.size), values, axes=(1, 1 - k))
+            values = np.tensordot(axis.smoother(), values, axes=(1, 1 - k))
             values = values if k == 1 else values.T
     largest = float(np.abs(values).max())
     row, place = divmod(int(np.argmax(np.abs(values))), shape[1])
     more = names[0] if values[row, place] > 0 else names[1]
-    text = f"{more} has the most in excess near {x.name} = {axes[0].label(place)}, {y.name} = {axes[1].label(row)}"
+    where = [f"{axis.cells.name} = {axis.label(k)}" for axis, k in zip(axes, (place, row), strict=True)]
+    text = f"The largest excess is of {more}, near {' and '.join(where)}"
     return {
         "title": f"Where {names[0]} and {names[1]} differ in {x.name} and {y.name}",
         "text": text,
@@ -55,7 +74,7 @@ def witness(x: Cells, y: Cells, names: tuple[str, str]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """One axis of the grid: bins of a number between edges, or the most frequent levels."""
+    """One axis of the grid: bins of a number between edges, or the most frequent levels; missing cells in the last."""
 
     cells: Cells
     edges: Array | None = None
@@ -70,34 +89,55 @@ class _Axis:
         low, high = (float(q) for q in np.quantile(values, [0.01, 0.99]))
         if not high > low:
             low, high = float(values.min()), float(values.max())
+        if cells.unit == "integer" and high - low < _GRID:  # a place for each number
+            return cls(cells, edges=np.arange(np.floor(low), np.ceil(high) + 2.0) - 0.5)
         if not high > low:
             low, high = low - 0.5, high + 0.5
         return cls(cells, edges=np.linspace(low, high, _GRID + 1))
 
     @property
+    def n_present(self) -> int:
+        """Places for cells that are there."""
+        if self.edges is not None:
+            return len(self.edges) - 1
+        return 0 if self.kept is None else len(self.kept)
+
+    @property
+    def has_missing(self) -> bool:
+        return bool(self.cells.missing.any())
+
+    @property
     def size(self) -> int:
-        return _GRID if self.kept is None else len(self.kept)
+        return self.n_present + self.has_missing
 
     @property
     def smooth(self) -> bool:
-        return self.edges is not None
+        """Whether a place and its neighbours are about the same: not so of levels, or of a few whole numbers."""
+        return self.edges is not None and self.n_present > _LEVELS
+
+    def covered(self) -> float:
+        """Return the share of rows that have a place on the axis."""
+        return float((self.places(slice(None)) >= 0).mean())
 
     def places(self, side: slice) -> Index:
         """Return the place of each row of a side on the axis, -1 where it is off it: (n,)."""
         values, missing = self.cells.values[side], self.cells.missing[side]
         if self.edges is not None:
             place = np.searchsorted(self.edges, values, side="right") - 1
-            place[values == self.edges[-1]] = self.size - 1
-            place[(place >= self.size) | missing] = -1
-            return np.asarray(place, dtype=np.int64)
-        levels = np.arange(self.size) if self.kept is None else self.kept
-        spots = np.full(max(int(self.cells.values.max(initial=0)), int(levels.max(initial=0))) + 1, -1, dtype=np.int64)
-        spots[levels] = np.arange(self.size)
-        place = spots[values.astype(np.int64)]
-        place[missing] = -1
-        return place
+            place[values == self.edges[-1]] = self.n_present - 1
+            place[place >= self.n_present] = -1
+        else:
+            levels = np.arange(self.n_present) if self.kept is None else self.kept
+            most = max(int(self.cells.values.max(initial=0)), int(levels.max(initial=0)))
+            spots = np.full(most + 1, -1, dtype=np.int64)
+            spots[levels] = np.arange(self.n_present)
+            place = spots[values.astype(np.int64)]
+        place[missing] = self.n_present
+        return np.asarray(place, dtype=np.int64)
 
     def label(self, place: int) -> str:
+        if place == self.n_present:
+            return "missing"
         if self.edges is not None:
             return self.cells.show(float(self.edges[place : place + 2].mean()))
         return self.cells.show(float(place if self.kept is None else self.kept[place]))
@@ -108,14 +148,18 @@ class _Axis:
             "name": self.cells.name,
             "kind": self.cells.kind,
             "centres": None if self.edges is None else ((self.edges[1:] + self.edges[:-1]) / 2.0).tolist(),
-            "labels": [self.label(j) for j in range(self.size)] if labelled else None,
+            "labels": [self.label(j) for j in range(self.n_present)] if labelled else None,
             "axis": self.cells.name,
+            "smooth": self.smooth,
+            "missing": self.has_missing,
         }
 
-
-def _smoother(size: int) -> Array:
-    distance = np.arange(size)[:, None] - np.arange(size)
-    return np.asarray(np.exp(-(distance**2) / (2.0 * _BANDWIDTH**2)))
+    def smoother(self) -> Array:
+        """Return weights of neighbours between places, none of missing cells: (size, size)."""
+        distance = np.arange(self.n_present)[:, None] - np.arange(self.n_present)
+        weights = np.eye(self.size)
+        weights[: self.n_present, : self.n_present] = np.exp(-(distance**2) / (2.0 * _BANDWIDTH**2))
+        return weights
 
 
 def examples(
