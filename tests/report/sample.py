@@ -45,6 +45,8 @@ def number_column(name: str, rank: int, shift: float, *, n_bins: int = 40) -> di
         "pvalue": p / 2,
         "pvalue_corrected": p,
         "moved": p <= 0.05,
+        "pvalue_beyond": None,
+        "beyond": None,
         "summary": f"mean 10 -> {10 + shift:.3g}, spread 14 -> {14 + shift / 2:.3g}",
         "what": [{"what": "mean", "a": 10.0, "b": 10.0 + shift, "text": f"mean 10 -> {10 + shift:.3g}"}],
         "a": _facts(27004, 0.0, 10.0, 14.0),
@@ -79,6 +81,8 @@ def category_column(name: str, rank: int, levels: list[str]) -> dict[str, Any]:
         "pvalue": 0.0005,
         "pvalue_corrected": 0.0010,
         "moved": True,
+        "pvalue_beyond": None,
+        "beyond": None,
         "summary": f"{levels[0]}: {100 * a[0]:.3g} % -> {100 * b[0]:.3g} %",
         "what": [{"what": "categories", "a": a[0], "b": b[0], "text": f"{levels[0]}: {a[0]:.3g} -> {b[0]:.3g}"}],
         "a": _facts(27004, 0.02),
@@ -140,20 +144,30 @@ def comparison(columns: list[dict[str, Any]] | None = None, *, different: bool =
             "different": different,
             "text": "The two tables differ." if different else "No difference found between the two tables.",
             "pvalue": 0.0005 if different else 0.412,
+            "pvalue_at_all": 0.0005 if different else 0.412,
             "alpha": 0.05,
             "tolerance": None,
             "question": "at all",
+            "beyond": None,
         },
         "effect": {
             "mmd2": observed,
             "low": observed - 0.0021,
             "high": observed + 0.0021,
             "level": 0.95,
-            "kernel": "Gaussian, 10 bandwidths around the median",
+            "kernel": "Gaussian(bandwidth=2.3083456416704276)",
+            "kernel_short": "Gaussian(bandwidth=2.308)",
+            "least_share": math.sqrt(observed / 2),
+            "meaning": "0 where the sides are alike",
             "largest_move": f"{names[0]}: mean 10 -> 19; 22 % of the rows would have to change" if names else "",
         },
         "rows": {"a": 27004, "b": 29425, "a_given": 27004, "b_given": 29425},
-        "test": {"kernel": "Gaussian(1)", "selector": "Aggregate(MedianFamily())", "null": "SignFlip(n_resamples=1999)"}
+        "test": {
+            "kernel": "Gaussian(1)",
+            "kernel_short": "Gaussian(1)",
+            "selector": "Aggregate(MedianFamily())",
+            "null": "SignFlip(n_resamples=1999)",
+        }
         | {"statistic": observed, "pvalue": 0.0005, "threshold": 0.0021, "confidence_interval": [0.019, 0.023]},
         "looks": [
             {
@@ -167,7 +181,7 @@ def comparison(columns: list[dict[str, Any]] | None = None, *, different: bool =
                 "null": {"edges": [scale * e for e in edges], "counts": counts, "n_draws": sum(counts)},
             }
             for look, title, axis, n, scale in (
-                ("together", "All columns together", "MMD² averaged over blocks", 1, 1.0),
+                ("together", "All columns together", "MMD^2 with Gaussian(bandwidth=1.5)", 5, 1.0),
                 ("columns", "One column at a time", "largest standardised value", len(names), 1000.0),
                 ("pairs", "Pairs of columns", "largest standardised value", 15, 1000.0),
             )
@@ -175,7 +189,7 @@ def comparison(columns: list[dict[str, Any]] | None = None, *, different: bool =
         "blocks": {
             "n": 164,
             "size": 164,
-            "axis": "MMD² of a block",
+            "axis": "block MMD^2 with Gaussian(bandwidth=1.5)",
             "mean": observed,
             "histogram": {
                 "edges": [observed - 0.01 + 0.001 * i for i in range(21)],
@@ -201,9 +215,9 @@ def comparison(columns: list[dict[str, Any]] | None = None, *, different: bool =
             "title": "arr_delay and dep_delay",
             "text": "The map shows where rows of one side are more frequent than those of the other.",
             "x": {"name": "arr_delay", "kind": "number", "centres": [-20.0 + 3 * i for i in range(24)], "labels": None}
-            | {"axis": "arr_delay"},
+            | {"axis": "arr_delay", "smooth": True, "missing": False},
             "y": {"name": "dep_delay", "kind": "number", "centres": [-10.0 + 2 * i for i in range(24)], "labels": None}
-            | {"axis": "dep_delay"},
+            | {"axis": "dep_delay", "smooth": True, "missing": False},
             "values": grid,
             "largest": max(abs(v) for row in grid for v in row),
         },
@@ -219,8 +233,18 @@ def comparison(columns: list[dict[str, Any]] | None = None, *, different: bool =
         ],
         "notes": ["time_hour was read as a date from text."],
         "settings": {"alpha": 0.05, "seed": 7, "block_size": None, "kernel": None, "null": None, "tolerance": None}
-        | {"columns": None, "exclude": ["day"], "common": False, "by": "month", "max_rows": None},
+        | {
+            "columns": None,
+            "exclude": ["day"],
+            "common": False,
+            "by": "month",
+            "a": "1",
+            "b": "7",
+            "delimiter": None,
+            "max_rows": 100000,
+        },
         "command": "btests compare flights.parquet --by month --a 1 --b 7 --exclude day --seed 7 --report out.html",
+        "command_note": None,
         "seconds": 6.54321,
         "memory_bytes": 812345678,
     }

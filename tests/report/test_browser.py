@@ -55,10 +55,59 @@ def test_numbers_on_the_page_are_those_of_the_json(show: Open, different: bool) 
         # Three digits and more are shown, two where the number is small, and they are right.
         digits = 0.0051 if abs(wanted) >= 0.01 else 0.051
         assert read(shown) == pytest.approx(wanted, rel=digits, abs=1e-12), pointer
-    pointers = {pointer for pointer, _, _ in found}
-    assert {"/verdict/pvalue", "/effect/mmd2", "/effect/low", "/effect/high", "/rows/a", "/rows/b"} <= pointers
-    for i, _ in enumerate(data["columns"]):
-        assert {f"/columns/{i}/effect", f"/columns/{i}/pvalue_corrected"} <= pointers
+    assert _families(data) <= {pointer for pointer, _, _ in found}
+
+
+def _families(data: dict[str, Any]) -> set[str]:
+    """Return what must be on the page: numbers of the verdict, columns, relations, looks, blocks and settings."""
+    wanted = {"/verdict/pvalue", "/verdict/alpha", "/relations_tested", "/seconds", "/memory_bytes"}
+    wanted |= {f"/effect/{key}" for key in ("mmd2", "low", "high", "level", "least_share")}
+    wanted |= {f"/rows/{key}" for key in "ab"} | {f"/blocks/{key}" for key in ("n", "size", "mean")}
+    wanted |= {f"/settings/{key}" for key in ("alpha", "seed", "max_rows")}
+    for i, column in enumerate(data["columns"]):
+        wanted |= {f"/columns/{i}/{key}" for key in ("effect", "pvalue", "pvalue_corrected")}
+        wanted |= {f"/columns/{i}/{side}/missing" for side in "ab" if column["a"]["missing"] or column["b"]["missing"]}
+    for i, _ in enumerate(data["looks"]):
+        wanted |= {f"/looks/{i}/{key}" for key in ("pvalue", "observed", "threshold", "null/n_draws", "n_tests")}
+    for i, _ in enumerate(data["relations"]):
+        wanted |= {f"/relations/{i}/{key}" for key in ("a", "b", "pvalue_corrected")}
+    return wanted
+
+
+def test_numbers_of_a_tolerance_are_those_of_the_json(show: Open) -> None:
+    data = comparison()
+    beyond = {"together": 0.04321, "columns": 0.0123}
+    data["verdict"] |= {"tolerance": 0.05, "question": "more than the tolerance", "pvalue": 0.0246, "beyond": beyond}
+    data["settings"]["tolerance"] = 0.05
+    for i, column in enumerate(data["columns"]):
+        column |= {"pvalue_beyond": 0.0123 + 0.1 * i, "beyond": i == 0}
+    page = show(data)
+    found = dict(page.eval_on_selector_all("data", "all => all.map(e => [e.dataset.at, e.textContent])"))
+    wanted = {"/verdict/tolerance", "/verdict/beyond/together", "/verdict/beyond/columns", "/settings/tolerance"}
+    wanted |= {f"/columns/{i}/pvalue_beyond" for i, _ in enumerate(data["columns"])}
+    for pointer in wanted:
+        assert read(found[pointer]) == pytest.approx(_at(data, pointer), rel=0.0051), pointer
+    assert page.inner_text("#n-moved") == "1"
+    assert page.locator("#columns-table tr.moved").count() == 1
+
+
+def test_the_map_is_that_of_the_json(show: Open) -> None:
+    data = comparison()
+    values = data["witness"]["values"]
+    largest = max(abs(value) for row in values for value in row)
+    page = show(data)
+    cells = page.eval_on_selector_all(
+        "svg[aria-labelledby^=witness] rect",
+        "all => all.map(e => [e.className.baseVal, ...['x', 'y', 'width'].map(n => Number(e.getAttribute(n)))])",
+    )
+    left, width = min(cell[1] for cell in cells), (350 - 10 - 74) / len(values[0])
+    rows = sorted({cell[2] for cell in cells}, reverse=True)
+    assert len(rows) == len(values)
+    for shade, x, y, length in cells:
+        first = round((x - left) / width)
+        for value in values[rows.index(y)][first : first + round((length - 0.5) / width)]:
+            steps = round(6 * value / largest)
+            assert shade == f"w{'a' if steps > 0 else 'b' if steps < 0 else ''}{abs(steps)}"
 
 
 def test_words_on_the_page_are_those_of_the_json(show: Open) -> None:
@@ -108,7 +157,7 @@ def test_the_observed_value_is_where_it_belongs(show: Open) -> None:
 def test_columns_are_sorted_with_the_mouse(show: Open) -> None:
     data = comparison()
     page = show(data)
-    effect = page.get_by_role("button", name="Differs by")
+    effect = page.get_by_role("button", name="Moved by")
     heading = page.locator("th", has=effect)
     effect.click()
     assert heading.get_attribute("aria-sort") == "descending"
@@ -128,7 +177,7 @@ def test_columns_without_a_value_come_last_in_either_direction(show: Open) -> No
     data["columns"][0]["effect"] = None
     page = show(data)
     for _ in range(2):
-        page.get_by_role("button", name="Differs by").click()
+        page.get_by_role("button", name="Moved by").click()
         assert _names(page)[-1] == data["columns"][0]["name"]
 
 

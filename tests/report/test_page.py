@@ -162,17 +162,53 @@ def test_odd_histograms_are_drawn(edges: list[float], a: list[float], b: list[fl
     assert "nan" not in page.partition('id="column0-title"')[2].partition("</svg>")[0]
 
 
-def test_what_may_be_chance_is_called_so() -> None:
-    words = "may be chance alone"
+def test_where_nothing_was_found_there_is_nothing_to_see() -> None:
+    words = "Nothing to see: no difference was found"
     assert words not in render(comparison())
     found = comparison(different=False)
-    assert render(found).count(words) == 2
+    page = render(found)
+    assert words in page
+    assert 'id="witness-title"' not in page
+    assert 'id="examples"' not in page
     # Less than tolerated is not nothing.
-    found["verdict"] |= {"tolerance": 0.01, "question": "more than the tolerance"}
+    found["verdict"] |= {"tolerance": 0.01, "question": "more than the tolerance", "pvalue_at_all": 0.0005}
+    for column in found["columns"]:
+        column |= {"beyond": False, "pvalue_beyond": 0.5}
     page = render(found)
     assert words not in page
+    assert 'id="witness-title"' in page
     assert "no difference found beyond the tolerance</title>" in page
-    assert "if it were not." in page
+    assert "if it were not so." in page
+
+
+def test_every_mmd_has_its_kernel() -> None:
+    page = Tags(render(comparison()).partition('<script type="application/json"')[0]).text
+    assert "effect: MMD² with Gaussian(bandwidth=2.308)" in page
+    assert "MMD² with Gaussian(bandwidth=1.5): p-value" in page
+    assert "block MMD² with Gaussian(bandwidth=1.5)" in page
+    assert "MMD^2" not in page
+
+
+def test_one_of_a_kind_is_not_many() -> None:
+    one = comparison([number_column("x", 1, 3.0)]) | {"relations_tested": 1, "relations": []}
+    one["blocks"] |= {"n": 1}
+    page = " ".join(Tags(render(one)).text.split())
+    assert "1 pair of columns was looked at" in page
+    assert "1 block of 164 rows" in page
+    assert not [words for words in ("1 columns", "1 pairs", "1 blocks", "1 rows") if f" {words}" in page]
+    four = comparison([number_column(f"x{i}", i + 1, 0.0) for i in range(4)], different=False)
+    assert "Distributions of the other column<" in render(four)
+    assert "No pairs of columns were looked at: there is one column." in render(one | {"relations_tested": 0})
+
+
+def test_columns_are_in_order_and_those_that_moved_are_open() -> None:
+    data = comparison([number_column(f"x{i}", i + 1, 9.0 if i in (4, 5, 7) else 0.0) for i in range(9)])
+    page = render(data)
+    shown, _, folded = page.partition('<details class="others">')
+    assert all(f'id="card{i}"' in shown for i in (4, 5, 7))
+    assert all(f'id="card{i}"' in folded for i in (0, 1, 2, 3, 6, 8))
+    places = [page.index(f'<a href="#card{i}">') for i in range(9)]
+    assert places == sorted(places)
 
 
 def test_a_value_far_off_breaks_the_axis() -> None:
@@ -192,7 +228,7 @@ def test_a_bar_that_dwarfs_the_others_is_cut() -> None:
 def test_levels_on_the_map_are_named() -> None:
     data = comparison()
     data["witness"] |= {"values": [[1.0, -1.0, 0.5], [0.2, 0.1, -0.3]]}
-    data["witness"]["x"] |= {"centres": None, "labels": ["UA", "B6", "<b>"]}
+    data["witness"]["x"] |= {"centres": None, "smooth": False, "labels": ["UA", "B6", "<b>"]}
     data["witness"]["y"] |= {"centres": [1.0, 10.0]}
     page = render(data)
     picture = page.partition('id="witness-title"')[2].partition("</svg>")[0]
@@ -200,6 +236,18 @@ def test_levels_on_the_map_are_named() -> None:
     assert ">&lt;b&gt;<" in picture
     # Letters for those who do not see the colours: row 0 is at the bottom, most of a to the left.
     assert picture.count(">A</text>") == picture.count(">B</text>") == 1
+
+
+def test_all_levels_on_the_map_are_named_and_missing_too() -> None:
+    data = comparison()
+    names = [f"a long name of level {i}" for i in range(7)]
+    data["witness"] |= {"values": [[1.0] * 8, *[[0.1 * i] * 8 for i in range(24)]]}
+    data["witness"]["x"] |= {"centres": None, "smooth": False, "labels": names, "missing": True}
+    data["witness"]["y"] |= {"missing": True}
+    picture = render(data).partition('id="witness-title"')[2].partition("</svg>")[0]
+    assert all(f"<title>{name}</title>" in picture for name in names)
+    assert picture.count("<title>missing</title>") == 2
+    assert 'class="even"' not in picture  # between levels there is nothing to draw a line through
 
 
 def test_a_map_of_one_side_has_one_letter() -> None:

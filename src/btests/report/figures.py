@@ -14,9 +14,13 @@ from btests.report.heatmap import SHADES, Axis, regions
 from btests.report.histogram import Mark, over_time, overlaid, single
 from btests.report.scales import number_marks, seconds, time_ticks
 from btests.report.svg import Caption, element
-from btests.report.words import number, percent, pvalue
+from btests.report.words import number, percent, plural, pvalue
 
 Names = tuple[str, str]
+
+# Places that the band of missing cells is wide on the map, and places before it without a tick.
+_MISSING = 3
+_CLEAR = 5
 
 
 def look_figure(place: int, look: Mapping[str, Any], alpha: float) -> Markup | None:
@@ -36,14 +40,15 @@ def look_figure(place: int, look: Mapping[str, Any], alpha: float) -> Markup | N
     title = f"What chance alone would give: {look['title']}"
     return single(
         Caption(f"look{place}", title, description),
-        (_squared(look["axis"]), "draws"),
+        (squared(look["axis"]), "draws"),
         null["edges"],
         null["counts"],
         marks,
     )
 
 
-def _squared(label: str) -> str:
+def squared(label: str) -> str:
+    """Return a label with a true square."""
     return label.replace("^2", "²")
 
 
@@ -54,11 +59,11 @@ def blocks_figure(blocks: Mapping[str, Any]) -> Markup | None:
         return None
     marks = [Mark(blocks["mean"], f"mean: {number(blocks['mean'], 3)}", "seen"), Mark(0.0, "0: no difference", "limit")]
     description = (
-        f"{number(blocks['n'])} blocks of {number(blocks['size'])} rows a side; their values lie between"
+        f"{number(blocks['n'])} {plural(blocks['n'], 'block')} of {number(blocks['size'])} rows a side; their values lie between"
         f" {number(histogram['edges'][0], 3)} and {number(histogram['edges'][-1], 3)} with mean"
         f" {number(blocks['mean'], 3)}."
     )
-    labels = (_squared(blocks["axis"]), "blocks")
+    labels = (squared(blocks["axis"]), "blocks")
     return single(
         Caption("blocks", "Values of the blocks", description), labels, histogram["edges"], histogram["counts"], marks
     )
@@ -129,10 +134,36 @@ def ramp() -> Markup:
 
 def witness_figure(witness: Mapping[str, Any]) -> Markup:
     """Return the map of the regions where there is more of one side than of the other."""
+    x, y = witness["x"], witness["y"]
     # Where nothing is known, nothing is coloured.
     grid = [[value or 0.0 for value in row] for row in witness["values"]]
+    n_rows, n_columns = (len(grid) - y["missing"], len(grid[0]) - x["missing"])
+    # A negative number of copies is none.
+    grid = [[*row, *[row[-1]] * (_band(x) - 1)] for row in grid]
+    grid += [grid[-1]] * (_band(y) - 1)
     caption = Caption("witness", witness["title"], witness["text"])
-    return regions(caption, _axis(witness["x"], len(grid[0])), _axis(witness["y"], len(grid)), grid)
+    smooth = (n_rows, n_columns) if is_smooth(witness) else None
+    return regions(caption, _with_missing(x, n_columns), _with_missing(y, n_rows), grid, smooth)
+
+
+def is_smooth(witness: Mapping[str, Any]) -> bool:
+    """Return whether places on both axes of the map have neighbours, so that a line between them means something."""
+    return bool(witness["x"]["smooth"] and witness["y"]["smooth"])
+
+
+def _with_missing(axis: Mapping[str, Any], n: int) -> Axis:
+    """Return an axis of the map of ``n`` places, and beyond them a band for missing cells where there are any."""
+    label, (low, high), marks, named = _axis(axis, n)
+    if not axis["missing"]:
+        return label, (low, high), marks, named
+    step, band = (high - low) / n, _band(axis)
+    kept = [mark for mark in marks if mark[0] <= high - _CLEAR * step or not axis["smooth"]]
+    return label, (low, high + band * step), [*kept, (high + band * step / 2, "missing")], named
+
+
+def _band(axis: Mapping[str, Any]) -> int:
+    """Return how many places wide the band of missing cells is drawn; there are more places where they are narrow."""
+    return (_MISSING if axis["smooth"] else 1) if axis["missing"] else 0
 
 
 def _axis(axis: Mapping[str, Any], n: int) -> Axis:
@@ -143,8 +174,8 @@ def _axis(axis: Mapping[str, Any], n: int) -> Axis:
     if step > 0 and all(math.isclose(b - a, step, rel_tol=1e-3) for a, b in pairwise(centres)):
         ends = (centres[0] - step / 2, centres[-1] + step / 2)
         if axis["kind"] == "time":
-            return label, ends, time_ticks(*ends)
+            return label, ends, time_ticks(*ends), False
         if not axis["labels"]:
-            return label, ends, number_marks(*ends)
+            return label, ends, number_marks(*ends), False
     texts = axis["labels"] or [number(centre, 3) for centre in centres]
-    return label, (0.0, float(n)), [(i + 0.5, str(text)) for i, text in enumerate(texts)]
+    return label, (0.0, float(n)), [(i + 0.5, str(text)) for i, text in enumerate(texts)], True

@@ -12,6 +12,9 @@ from btests.report.svg import Caption, Frame, clipped, element, points
 #: Shades on each side of zero; the style sheet has a colour for each, and others for dark screens.
 SHADES = 6
 
+# Room below for names on a slant.
+_SLANT = 64.0
+
 Point = tuple[float, float]
 
 
@@ -78,12 +81,21 @@ def _cells(grid: Sequence[Sequence[float]], frame: Frame) -> Markup:
     return Markup().join(found)
 
 
-Axis = tuple[str, tuple[float, float], Sequence[tuple[float, str]]]
+#: Label, first and last edge, ticks, and whether those are names that must all be there.
+Axis = tuple[str, tuple[float, float], Sequence[tuple[float, str]], bool]
 
 
-def regions(caption: Caption, across: Axis, up: Axis, grid: Sequence[Sequence[float]]) -> Markup:
-    """Return the map; an axis is its label, its first and last edge, and its ticks."""
-    frame = Frame(height=330.0, left=74.0, top=8.0)
+def regions(
+    caption: Caption, across: Axis, up: Axis, grid: Sequence[Sequence[float]], smooth: tuple[int, int] | None
+) -> Markup:
+    """Return the map of a grid, whose rows go upwards.
+
+    The line where both sides are even goes through the first ``smooth`` rows and columns, where neighbours are near.
+    """
+    slanted = across[3] and not _fits(across[2])
+    frame = Frame(
+        height=330.0 + _SLANT * slanted, left=92.0 if up[3] else 74.0, top=8.0, bottom=42.0 + _SLANT * slanted
+    )
     x, y = Scale(across[1], frame.x), Scale(up[1], frame.y)
     n_rows, n_columns = len(grid), len(grid[0])
 
@@ -92,7 +104,8 @@ def regions(caption: Caption, across: Axis, up: Axis, grid: Sequence[Sequence[fl
         row = frame.y[0] + (point[0] + 0.5) * (frame.y[1] - frame.y[0]) / n_rows
         return column, row
 
-    line = "".join(points([place(start), place(end)]) for start, end in zero_line(grid))
+    inner = [row[: smooth[1]] for row in grid[: smooth[0]]] if smooth else []
+    line = "".join(points([place(start), place(end)]) for start, end in zero_line(inner))
     letters = [
         element("text", letter, class_="note middle", x=place(point)[0], y=place(point)[1] + 4)
         for letter, point in _extremes(grid)
@@ -103,15 +116,37 @@ def regions(caption: Caption, across: Axis, up: Axis, grid: Sequence[Sequence[fl
         element("path", class_="even", d=line) if line else Markup(),
         *letters,
         _left(frame, up[0], up[2], y),
-        bottom_axis(frame, across[0], across[2], x),
+        _slanted(frame, across[0], across[2], x) if slanted else bottom_axis(frame, across[0], across[2], x),
     )
+
+
+def _fits(marks: Sequence[tuple[float, str]]) -> bool:
+    """Return whether names have room side by side."""
+    return max((len(text) for _, text in marks), default=0) * 7.4 * len(marks) < 240
+
+
+def _slanted(frame: Frame, label: str, marks: Sequence[tuple[float, str]], place: Callable[[float], float]) -> Markup:
+    """Return the axis below with all its names, on a slant."""
+    base = frame.y[0]
+    parts = [element("line", class_="axis", x1=frame.x[0], x2=frame.x[1], y1=base, y2=base)]
+    for value, text in marks:
+        x, y = place(value) + 4, base + 12
+        shown, full = element("tspan", clipped(text, 1.6 * _SLANT)), element("title", text)
+        parts.append(
+            element("text", shown, full, class_="tick end", x=x, y=y, transform=f"rotate(-40 {x:.1f} {y:.1f})")
+        )
+    middle, room = (frame.x[0] + frame.x[1]) / 2, frame.x[1] - frame.x[0]
+    parts.append(element("text", clipped(label, room), class_="label middle", x=middle, y=frame.height - 6))
+    return Markup().join(parts)
 
 
 def _extremes(grid: Sequence[Sequence[float]]) -> Sequence[tuple[str, Point]]:
     """Return where there is most of each side, for those who cannot tell the colours apart."""
     cells = [(value, (r, c)) for r, row in enumerate(grid) for c, value in enumerate(row)]
-    (most, here), (least, there) = max(cells), min(cells)
-    return [("A", here)] * (most > 0) + [("B", there)] * (least < 0)
+    most, least = max(value for value, _ in cells), min(value for value, _ in cells)
+    # In the middle of places that are alike.
+    here, there = ([place for value, place in cells if value == end] for end in (most, least))
+    return [("A", here[len(here) // 2])] * (most > 0) + [("B", there[len(there) // 2])] * (least < 0)
 
 
 def _left(frame: Frame, label: str, marks: Sequence[tuple[float, str]], place: Callable[[float], float]) -> Markup:

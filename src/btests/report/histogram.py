@@ -16,6 +16,9 @@ from btests.report.words import percent
 _FAR = 3.0
 _BREAK = 44.0
 
+# Width of a letter of the words beside a mark.
+_LETTER = 6.8
+
 
 @dataclass(frozen=True, slots=True)
 class Mark:
@@ -115,11 +118,9 @@ def single(
     outline = _steps(x, y, edges, counts)
     whole = [mark for mark in number_marks(0.0, top, 4) if mark[0] == round(mark[0])]  # there is no half a draw
     # Words above all lines, or a line strikes them out.
+    places = [x(mark.value) if mark.value <= limit else frame.x[1] - 4 for mark in marks]
     lines, notes = zip(
-        *(
-            _pointer(frame, mark, x(mark.value) if mark.value <= limit else frame.x[1] - 4, 12.0 + 14.0 * row)
-            for row, mark in enumerate(marks)
-        ),
+        *(_pointer(frame, mark, row, places) for row, mark in enumerate(marks)),
         strict=True,
     )
     return frame.drawing(
@@ -144,10 +145,23 @@ def _gap(place: float, base: float) -> Markup:
     return Markup().join([element("rect", class_="gap", x=place - 3, y=base - 3, width=6, height=6), *strokes, words])
 
 
-def _pointer(frame: Frame, mark: Mark, place: float, height: float) -> tuple[Markup, Markup]:
-    """Return a line from the axis upwards and the words beside its top, on the side that has room."""
+def _pointer(frame: Frame, mark: Mark, row: int, places: Sequence[float]) -> tuple[Markup, Markup]:
+    """Return a line from the axis upwards and the words beside its top, on the side that has room.
+
+    Of the two, one where no line of a row above, which is longer, strikes the words out.
+    """
+    place, height = places[row], 12.0 + 14.0 * row
     rooms = {"start": frame.width - place - 6, "end": place - 6}
-    side = max(rooms, key=lambda name: (clipped(mark.label, rooms[name]) == mark.label, rooms[name]))
+
+    def is_free(side: str) -> bool:
+        ends = (
+            (place, place + _LETTER * len(mark.label))
+            if side == "start"
+            else (place - _LETTER * len(mark.label), place)
+        )
+        return not any(ends[0] <= other <= ends[1] for other in places[:row])
+
+    side = max(rooms, key=lambda name: (clipped(mark.label, rooms[name]) == mark.label, is_free(name), rooms[name]))
     text, shift = clipped(mark.label, rooms[side]), 5 if side == "start" else -5
     return (
         element("line", class_=f"mark {mark.kind}", x1=place, x2=place, y1=frame.y[0], y2=height - 9),

@@ -14,11 +14,21 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from btests.report import words
-from btests.report.figures import bin_names, blocks_figure, column_figure, look_figure, ramp, witness_figure
+from btests.report.figures import (
+    bin_names,
+    blocks_figure,
+    column_figure,
+    look_figure,
+    ramp,
+    squared,
+    witness_figure,
+)
 from btests.report.svg import printable
 
 #: Columns whose drawings are open on the page and on paper; those of the others are one click away.
 N_OPEN = 12
+#: As many at least, whether they moved or not.
+LEAST_OPEN = 3
 #: Fields of the example rows that are shown at once.
 N_FIELDS = 12
 
@@ -70,6 +80,8 @@ def _environment() -> Environment:
     )
     # A line may break after the hyphen of "->", and a true arrow reads better.
     environment.filters["arrows"] = lambda text: text.replace(" -> ", " → ")
+    environment.filters["squared"] = squared
+    environment.filters["sentence"] = lambda text: text[:1].upper() + text[1:].rstrip(".") + "."
     return environment
 
 
@@ -89,6 +101,13 @@ def _fields(comparison: Mapping[str, Any]) -> list[int]:
     return sorted(range(len(names)), key=lambda i: (ranks.get(names[i], len(ranks)), i))
 
 
+def _open(columns: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Return the places of the columns whose drawings are open: those that moved, or else the first ones."""
+    moved = [i for i, column in enumerate(columns) if column["moved"]][:N_OPEN]
+    others = [i for i in range(len(columns)) if i not in moved]
+    return sorted(moved + others[: max(0, LEAST_OPEN - len(moved))])
+
+
 def make(comparison: Mapping[str, Any]) -> str:
     """Return the page of a comparison."""
     environment = _environment()
@@ -98,6 +117,9 @@ def make(comparison: Mapping[str, Any]) -> str:
     policy = f"default-src 'none'; img-src data:; style-src {_digest(style)}; script-src {_digest(script)}"
     names = (data["names"]["a"], data["names"]["b"])
     columns = data["columns"]
+    shown = _open(columns)
+    # Regions and typical rows of tables that do not differ would be those of chance.
+    is_found = data["verdict"]["pvalue_at_all"] <= data["verdict"]["alpha"]
     return environment.get_template("page.html").render(
         d=data,
         at=Numbers(data),
@@ -105,13 +127,16 @@ def make(comparison: Mapping[str, Any]) -> str:
         script=Markup(script),
         policy=policy,
         embedded=_embedded(data),
-        n_open=max(min(sum(bool(c["moved"]) for c in columns), N_OPEN), min(len(columns), 3)),
+        is_found=is_found,
+        plural=words.plural,
+        shown=shown,
+        folded=[i for i in range(len(columns)) if i not in shown],
         n_fields=N_FIELDS,
         fields=_fields(data),
         looks=[look_figure(i, look, data["verdict"]["alpha"]) for i, look in enumerate(data["looks"])],
         blocks=blocks_figure(data["blocks"]) if data.get("blocks") else None,
         charts=[column_figure(i, column, names) for i, column in enumerate(columns)],
-        witness=witness_figure(data["witness"]) if data.get("witness") else None,
+        witness=witness_figure(data["witness"]) if is_found and data.get("witness") else None,
         ramp=ramp(),
         bin_names=bin_names,
     )

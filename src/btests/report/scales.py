@@ -113,13 +113,13 @@ def bottom_axis(
     parts = [element("line", class_="axis", x1=frame.x[0], x2=frame.x[1], y1=base, y2=base)]
     taken = -math.inf
     for value, text in marks:
-        x, half = place(value), len(text) * 3.4
+        x, half = place(value), len(text) * 3.7
         if x - half < taken + 6 or not frame.x[0] - 1 <= x <= frame.x[1] + 1:
             continue
-        taken = x + half
-        anchor = "end" if taken > frame.width else None
+        middle = min(x, frame.width - half)  # within the picture
+        taken = middle + half
         parts.append(element("line", class_="axis", x1=x, x2=x, y1=base, y2=base + 4))
-        parts.append(element("text", text, class_="tick middle" if not anchor else "tick end", x=x, y=base + 17))
+        parts.append(element("text", text, class_="tick middle", x=middle, y=base + 17))
     middle = (frame.x[0] + frame.x[1]) / 2
     room = frame.x[1] - frame.x[0]
     parts.append(element("text", clipped(label, room), class_="label middle", x=middle, y=frame.height - 6))

@@ -102,6 +102,17 @@ def size(value: float | None) -> str:
     return f"{number(value)} bytes"
 
 
+def plural(n: int, noun: str) -> str:
+    """Return the noun for so many things.
+
+    Examples
+    --------
+    >>> plural(1, "block"), plural(0, "row"), plural(12, "more column")
+    ('block', 'rows', 'more columns')
+    """
+    return noun if n == 1 else noun + "s"
+
+
 def plain(value: float | bool) -> str:
     """Return a setting as it was given.
 
