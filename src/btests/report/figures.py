@@ -59,8 +59,8 @@ def blocks_figure(blocks: Mapping[str, Any]) -> Markup | None:
         return None
     marks = [Mark(blocks["mean"], f"mean: {number(blocks['mean'], 3)}", "seen"), Mark(0.0, "0: no difference", "limit")]
     description = (
-        f"{number(blocks['n'])} {plural(blocks['n'], 'block')} of {number(blocks['size'])} rows a side; their values lie between"
-        f" {number(histogram['edges'][0], 3)} and {number(histogram['edges'][-1], 3)} with mean"
+        f"{number(blocks['n'])} {plural(blocks['n'], 'block')} of {number(blocks['size'])} rows a side;"
+        f" their values lie between {number(histogram['edges'][0], 3)} and {number(histogram['edges'][-1], 3)} with mean"
         f" {number(blocks['mean'], 3)}."
     )
     labels = (squared(blocks["axis"]), "blocks")
