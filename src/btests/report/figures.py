@@ -60,8 +60,8 @@ def blocks_figure(blocks: Mapping[str, Any]) -> Markup | None:
     marks = [Mark(blocks["mean"], f"mean: {number(blocks['mean'], 3)}", "seen"), Mark(0.0, "0: no difference", "limit")]
     description = (
         f"{number(blocks['n'])} {plural(blocks['n'], 'block')} of {number(blocks['size'])} rows a side;"
-        f" their values lie between {number(histogram['edges'][0], 3)} and {number(histogram['edges'][-1], 3)} with mean"
-        f" {number(blocks['mean'], 3)}."
+        f" their values lie between {number(histogram['edges'][0], 3)} and {number(histogram['edges'][-1], 3)}"
+        f" with mean {number(blocks['mean'], 3)}."
     )
     labels = (squared(blocks["axis"]), "blocks")
     return single(
