@@ -1,9 +1,11 @@
 """Where rows are: files of any size, read a little at a time."""
 
 from btests.sources.arrow import ArrowSource
+from btests.sources.dealt import Dealt
 from btests.sources.npy import NpySource
 from btests.sources.opening import open_source
 from btests.sources.parts import Parts
 from btests.sources.protocol import Source
+from btests.sources.spilling import Spilled, spill
 
-__all__ = ["ArrowSource", "NpySource", "Parts", "Source", "open_source"]
+__all__ = ["ArrowSource", "Dealt", "NpySource", "Parts", "Source", "Spilled", "open_source", "spill"]

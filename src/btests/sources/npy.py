@@ -149,7 +149,7 @@ class NpySource:
             if self._by_column:
                 found[:] = cells.reshape(self.width, self.n_rows)[:, rows].T
             else:
-                found[:] = cells.reshape(self.n_rows, self.width)[rows]
+                np.take(cells.reshape(self.n_rows, self.width), rows, axis=0, out=found, mode="clip")
             del cells  # the map cannot be closed while an array looks at it
 
     def _checked(self, found: Rows, number: Any) -> Rows:

@@ -1,0 +1,152 @@
+"""Rows of a source in the order in which they are dealt: what a test reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from btests.blocks import Index
+from btests.order import AsStored, Buffered, Order
+from btests.sources.moving import gather, scatter
+from btests.sources.protocol import Rows, Source
+from btests.sources.spilling import NoSpaceError, Spilled, spill
+
+#: What a sample may hold in memory beside the window that was asked for, in bytes.
+MEMORY = 2**27
+
+# How often a source is read, at most, before it is worth a temporary file. Where rows can be read singly a pass is
+# a sweep over the file at the speed of the disk; elsewhere it is unpacked each time.
+_PASSES = 4
+_SWEEPS = 16
+
+
+@dataclass(slots=True)
+class _Held:
+    """What was read ahead, positions ``first`` and on, and the temporary file if there is one."""
+
+    first: int = 0
+    rows: Rows | None = None
+    end_of_last: int = 0
+    spilled: Spilled | None = None
+    no_space: bool = False
+    lock: Any = field(default_factory=Lock)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dealt:
+    """The rows of ``source`` in ``order``, a window at a time, the same rows however they are fetched.
+
+    Attributes
+    ----------
+    source, order
+        Where rows are, and in which order they are dealt.
+    memory
+        Bytes that may be read ahead.
+    folder
+        For the temporary file, where one is needed; None is the system's folder.
+    """
+
+    source: Source
+    order: Order
+    memory: int = MEMORY
+    folder: str | None = None
+    _held: _Held = field(init=False, repr=False, default_factory=_Held)
+
+    def __post_init__(self) -> None:
+        if self.order.n != self.source.n_rows:
+            raise ValueError(f"an order of {self.order.n} rows does not fit {self.source.n_rows} rows")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Dealt, (self.source, self.order, self.memory, self.folder)
+
+    def __len__(self) -> int:
+        return self.source.n_rows
+
+    @property
+    def how(self) -> str:
+        """``"exact"``, ``"buffered"`` or ``"as stored"``."""
+        return self.order.how
+
+    @property
+    def by(self) -> str:
+        """How rows are fetched: ``"ranges"``, ``"takes"`` or ``"a temporary file"``."""
+        if isinstance(self.order, AsStored):
+            return "ranges"
+        if isinstance(self.order, Buffered) or self._held.no_space:
+            return "takes"
+        passes = _SWEEPS if self.source.units() is None else _PASSES
+        return "takes" if self.source.n_rows <= passes * self._ahead else "a temporary file"
+
+    @property
+    def _ahead(self) -> int:
+        """Rows that fit into the memory: themselves twice, and where they come from and go to."""
+        return max(1, self.memory // (2 * self.source.width * self.source.dtype.itemsize + 24))
+
+    def prepare(self, report: Callable[[int], None] | None = None) -> None:
+        """Do now what must be done before the first window: write the temporary file, where one is needed."""
+        with self._held.lock:
+            self._prepared(report)
+
+    def close(self) -> None:
+        """Let go of memory and of the temporary file."""
+        with self._held.lock:
+            if self._held.spilled is not None:
+                self._held.spilled.close()
+            self._held.spilled = self._held.rows = None
+
+    def window(self, first: int, last: int) -> Rows:
+        """Return the rows at positions ``first .. last - 1``, not to be written to: (last - first, width)."""
+        if isinstance(self.order, AsStored):
+            return self.source.read(first, last)
+        with self._held.lock:
+            spilled = self._prepared(None)
+            if spilled is not None:
+                return spilled.window(first, last)
+            return self._from_takes(first, last)
+
+    def at(self, positions: Index) -> Rows:
+        """Return the rows at a few positions, in the order given: (m,) to (m, width)."""
+        if self._held.spilled is not None:
+            return self._held.spilled.at(positions)
+        rows, back = np.unique(self.order.at(np.asarray(positions, dtype=np.int64)), return_inverse=True)
+        return gather(self.source.take(rows), back)
+
+    def head(self, n_rows: int) -> Rows:
+        """Return the first ``n_rows`` rows, or some spread evenly where rows are as stored: (n_rows, width)."""
+        if isinstance(self.order, AsStored):
+            return self.at(np.arange(n_rows) * len(self) // n_rows)
+        return self.at(np.arange(n_rows))
+
+    def _prepared(self, report: Callable[[int], None] | None) -> Spilled | None:
+        if self._held.spilled is None and self.by == "a temporary file":
+            try:
+                self._held.spilled = spill(self.source, self.order, folder=self.folder, report=report)
+            except NoSpaceError:
+                if self.source.units() is not None:
+                    raise
+                self._held.no_space = True  # every row can be read by itself: it only takes longer
+        return self._held.spilled
+
+    def _from_takes(self, first: int, last: int) -> Rows:
+        held = self._held
+        end = held.first + (0 if held.rows is None else len(held.rows))
+        if held.rows is None or not held.first <= first <= last <= end:
+            # Who reads on from where the last window ended, or from the beginning, will read on: a source that is
+            # read in units costs the same for a window as for all that memory holds.
+            start, stop = first, last
+            if first in (0, held.end_of_last):
+                stop = min(len(self), max(last, first + self._ahead))
+            if isinstance(self.order, Buffered) and last > first:
+                start, stop = self.order.buffer_at(first)[0], self.order.buffer_at(last - 1)[1]
+            held.rows = None
+            rows = self.order.rows(start, stop)
+            turn = np.argsort(rows)
+            dealt = scatter(self.source.take(rows[turn]), turn)
+            dealt.setflags(write=False)
+            held.first, held.rows = start, dealt
+        held.end_of_last = last
+        return held.rows[first - held.first : last - held.first]
