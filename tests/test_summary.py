@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -12,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from btests import Gaussian, Linear, SignFlip, TestResult
-from btests.blocks import Blocks
+from btests import Gaussian, Linear, SignFlip, TestResult, tree
+from btests.blocks import CORE_BUDGET, Blocks
 from btests.statistics import MMD, Sample
 from btests.summary import Summary, sample_sd
 
@@ -26,23 +27,27 @@ def whole(n_x: int, n_y: int, block_size: int, *, plain: bool = False, linear: b
 def pieces(
     n_x: int, n_y: int, block_size: int, edges: list[int] | None, *, plain: bool = False, linear: bool = False
 ) -> list[Summary]:
-    """Return the summaries of folds edges[i] .. edges[i + 1] - 1."""
+    """Return the summaries of blocks edges[i] .. edges[i + 1] - 1."""
     rng = np.random.default_rng([n_x, n_y])
     x, y = Sample(rng.normal(size=(n_x, 2))), Sample(rng.normal(0.3, 1.0, size=(n_y, 2)))
     blocks = Blocks.of_size(n_x, n_y, block_size)
     statistic = MMD(Linear() if linear else Gaussian(1.0), plain=plain)
-    cuts = [0, blocks.n_folds] if edges is None else sorted({0, blocks.n_folds} | {e % blocks.n_folds for e in edges})
+    n = blocks.n_blocks
+    cuts = [0, n] if edges is None else sorted({0, n} | {e % n for e in edges})
     return [statistic.summarize(x, y, blocks, i, j) for i, j in itertools.pairwise(cuts)]
 
 
 def assert_same(one: Summary, other: Summary) -> None:
     """Assert equality to the bit."""
     assert one.blocks == other.blocks
-    for name in ("folds", "values", "cores"):
+    assert one.is_complete
+    for name in ("values", "cores"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), strict=True)
 
 
-SIZES = st.sampled_from([(60, 60, 2), (61, 61, 3), (200, 200, 14), (50, 83, 5), (1300, 1300, 33), (120, 120, 60)])
+SIZES = st.sampled_from(
+    [(60, 60, 2), (61, 61, 3), (200, 200, 14), (50, 83, 5), (1300, 1300, 33), (120, 120, 60), (2600, 2600, 33)]
+)
 
 
 @given(SIZES, st.lists(st.integers(0, 1000), max_size=6), st.booleans(), st.randoms(use_true_random=False))
@@ -65,24 +70,70 @@ def test_adding_is_associative_and_commutes(sizes: tuple[int, int, int], random:
 
 
 @given(SIZES, st.integers(2, 7))
-def test_interleaved_folds(sizes: tuple[int, int, int], n_workers: int) -> None:
-    """Worker i takes folds i, i + n, i + 2n, ..."""
+def test_interleaved_blocks(sizes: tuple[int, int, int], n_workers: int) -> None:
+    """Worker i takes blocks i, i + n, i + 2n, ..."""
     parts = pieces(*sizes, list(range(1000)))
     workers = [Summary.join(parts[i::n_workers]) for i in range(n_workers) if parts[i::n_workers]]
     assert_same(Summary.join(reversed(workers)), whole(*sizes))
 
 
-def test_a_fold_does_not_count_twice() -> None:
+def test_a_block_does_not_count_twice() -> None:
     one, two, three = pieces(60, 60, 2, [10, 20])
-    with pytest.raises(ValueError, match="share a fold"):
+    with pytest.raises(ValueError, match="share a block"):
         (one + two) + two
-    with pytest.raises(ValueError, match="share a fold"):
+    with pytest.raises(ValueError, match="share a block"):
         (one + three) + one
 
 
 def test_summaries_of_other_blocks_do_not_add() -> None:
     with pytest.raises(ValueError, match="different blocks"):
         whole(60, 60, 2) + whole(60, 60, 3)
+
+
+def test_parts_add_in_any_order() -> None:
+    """Blocks of several plans: a part of each number, and folds no finer than those of one plan may be."""
+    parts = [replace_number(whole(n, n, 10), number) for number, n in ((3, 60), (1, 1000), (2, 200))]
+    both = parts[0] + parts[1] + parts[2]
+    assert_same(both, parts[2] + (parts[1] + parts[0]))
+    assert both.blocks == Blocks(1260, 1260, 126)
+    np.testing.assert_array_equal(both.values, np.concatenate([parts[1].values, parts[2].values, parts[0].values]))
+    with pytest.raises(ValueError, match="give every stream a part number"):
+        parts[0] + replace_number(parts[1], 3)
+    with pytest.raises(ValueError, match="different sizes"):
+        parts[0] + whole(60, 60, 20)
+
+
+def test_many_parts_are_folded() -> None:
+    parts = [replace_number(whole(64, 64, 32), number) for number in range(100)]
+    both = Summary.join(parts)
+    assert both.cores.size <= CORE_BUDGET
+    np.testing.assert_allclose(both.cores.sum(axis=0), sum(p.cores.sum(axis=0) for p in parts), rtol=1e-12)
+
+
+def replace_number(summary: Summary, number: int) -> Summary:
+    """Return the same blocks as another part."""
+    return replace(summary, parts=(replace(summary.parts[0], number=number),))
+
+
+@given(st.integers(1, 200), st.integers(0, 200), st.integers(0, 200), st.integers(0, 8))
+def test_nodes_cover_the_blocks(n: int, first: int, last: int, top: int) -> None:
+    first, last = sorted((first % (n + 1), last % (n + 1)))
+    nodes = tree.cover(first, last, n, top)
+    begin = tree.starts(nodes)
+    end = np.minimum(begin + (1 << nodes[:, 0]), n)
+    held = [block for i, j in zip(begin, end, strict=True) for block in range(i, j)]
+    assert held == list(range(first, last))
+    assert np.all(nodes[:, 0] <= top)
+
+
+@given(st.integers(1, 100), st.integers(0, 7), st.integers(0, 2**32 - 1))
+def test_merged_nodes_are_sums_of_halves(n: int, top: int, seed: int) -> None:
+    values = np.random.default_rng(seed).normal(size=n)
+    blocks = np.stack([np.zeros(n, dtype=np.int64), np.arange(n)], axis=1)
+    nodes, sums = tree.merge(blocks, values, n, top)
+    np.testing.assert_array_equal(nodes, tree.cover(0, n, n, top))
+    wanted = [tree.add_up(values[i : i + 2**top]) for i in range(0, n, 2**top)]
+    np.testing.assert_array_equal(sums, wanted)
 
 
 def test_only_summaries_add() -> None:
@@ -94,7 +145,7 @@ def test_an_incomplete_summary_is_not_concluded() -> None:
     one, two = pieces(60, 60, 2, [10])
     assert not one.is_complete
     assert (one + two).is_complete
-    with pytest.raises(ValueError, match="10 of 30 folds are there"):
+    with pytest.raises(ValueError, match="10 of 30 blocks are there"):
         TestResult.conclude(one, SignFlip(), Gaussian(1.0), 0)
 
 
@@ -106,8 +157,8 @@ def test_x_and_y_may_be_swapped(sizes: tuple[int, int, int], linear: bool) -> No
     x, y = Sample(rng.normal(size=(n_x, 2))), Sample(rng.normal(0.3, 1.0, size=(n_y, 2)))
     blocks, other = Blocks.of_size(n_x, n_y, block_size), Blocks.of_size(n_y, n_x, block_size)
     statistic = MMD(Linear() if linear else Gaussian(1.0))
-    one = statistic.summarize(x, y, blocks, 0, blocks.n_folds)
-    two = statistic.summarize(y, x, other, 0, other.n_folds)
+    one = statistic.summarize(x, y, blocks)
+    two = statistic.summarize(y, x, other)
     np.testing.assert_allclose(two.values, one.values, rtol=1e-11, atol=1e-14)
     np.testing.assert_allclose(two.cores, one.cores, rtol=1e-11, atol=1e-14)
 

@@ -16,16 +16,17 @@ Index = npt.NDArray[np.int64]
 #: loops, and leave out only the 1/32 of the pairs that lie inside a group from what a sign flip can move.
 MAX_GROUPS = 32
 
-#: Most numbers that all cores of a summary hold together. Under H_A, flips shared within a fold widen the null
-#: variance by 2 z^2 / CORE_BUDGET (z the observed z-score), so 2^15 costs no power and keeps a summary under 300 kB.
-CORE_BUDGET = 2**15
+#: Most numbers that all cores of a summary hold together; at least half as many where there are blocks for them. Under
+#: H_A, flips shared within a fold widen the null variance by 2 z^2 / 2^15 at most (z the observed z-score), so this
+#: costs no power and keeps a summary near half a megabyte.
+CORE_BUDGET = 2**16
 
-#: The cores of a family of kernels are that much smaller at most: 2^12 numbers for each kernel still widen the null
+#: The cores of a family of kernels are that much smaller at most: 2^12 numbers for each kernel widen the null
 #: variance by 1 % only at z = 5, and what 26 kernels cost is not the reading and writing of their cores.
 MOST_SHARES = 8
 
 #: Most folds. Blocks of two rows have one pair each: 2048 of them widen the variance by z^2 / 2048, 1 % at z = 5.
-MAX_FOLDS = 2**11
+MAX_FOLDS = 2**12
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +46,9 @@ class Blocks:
     """Deal ``n_x`` and ``n_y`` rows into ``n_blocks`` blocks, so that every row is used.
 
     Blocks of one sample differ in size by one row at most, larger blocks first. Row ``r`` of a block belongs to group
-    ``r mod n_groups``; consecutive blocks form a fold. Groups and folds are the resolution at which a summary
-    remembers a block: the rows of one group, in all blocks of one fold, share their sign in a sign flip. A plan for
-    several kernels has coarser folds.
+    ``r mod n_groups``; consecutive blocks, a power of two of them, form a fold. Groups and folds are the resolution at
+    which a summary remembers a block: the rows of one group, in all blocks of one fold, share their sign in a sign
+    flip. A plan for several kernels has coarser folds.
     """
 
     n_x: int
@@ -81,14 +82,21 @@ class Blocks:
         return self.n_groups + (not self.paired)
 
     @property
+    def fold_level(self) -> int:
+        """Blocks in a fold, as a power of two: the least that keeps the folds within their budget."""
+        most = max(1, min(MAX_FOLDS, CORE_BUDGET // min(self.n_kernels, MOST_SHARES) // self.core_size**2))
+        return max(0, (-(-self.n_blocks // most) - 1).bit_length())
+
+    @property
     def n_folds(self) -> int:
         """Folds over all blocks; fewer where many kernels are summarized at once."""
-        budget = CORE_BUDGET // min(self.n_kernels, MOST_SHARES)
-        return min(self.n_blocks, MAX_FOLDS, budget // self.core_size**2)
+        return -(-self.n_blocks >> self.fold_level)
 
     def fold_edges(self) -> Index:
-        """Return the first block of each fold and the end: (n_folds + 1,)."""
-        return np.arange(self.n_folds + 1, dtype=np.int64) * self.n_blocks // self.n_folds
+        """Return the first block of each fold and the end: (n_folds + 1,). The last fold may be smaller."""
+        edges = np.arange(self.n_folds + 1, dtype=np.int64) << self.fold_level
+        edges[-1] = self.n_blocks
+        return edges
 
     def runs(self, first_block: int, last_block: int) -> Iterator[Run]:
         """Yield blocks ``first_block .. last_block - 1`` as runs of one shape."""

@@ -109,7 +109,9 @@ class TestResult:
         ``selector`` and ``selection`` are how the kernel was chosen, of which the result keeps all but the data.
         """
         if not summary.is_complete:
-            raise ValueError(f"{summary.folds.size} of {summary.blocks.n_folds} folds are there; add the others first")
+            raise ValueError(
+                f"{summary.values.size} of {summary.blocks.n_blocks} blocks are there; add the others first"
+            )
         if not (np.isfinite(summary.values).all() and np.isfinite(summary.cores).all()):
             raise ValueError("the kernel overflowed or gave NaN here; scale the data down or take a bounded kernel")
         evidence = summary if evidence is None else evidence

@@ -1,77 +1,169 @@
-"""What a chunk of blocks leaves behind: a small value that adds."""
+"""What blocks leave behind: a small value that adds."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from btests.blocks import Array, Blocks, Index
+from btests import tree
+from btests.blocks import CORE_BUDGET, MOST_SHARES, Array, Blocks, Index
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Values and cores of some blocks of one plan.
+
+    Attributes
+    ----------
+    number
+        Which part of all data the plan is for; 0 where there is only one.
+    blocks
+        How the rows of this part are dealt, the blocks that are still missing included.
+    spans
+        The blocks that are here, as stretches ``first .. last - 1``, increasing and apart: (s, 2).
+    values
+        The unbiased MMD^2 of each of them, in the order of the blocks: (m,).
+    nodes
+        The nodes of the tree over the blocks that have been summed, level and place: (q, 2).
+    cores
+        For each node the sum over its blocks of the part of the block values that lies between groups u and v, zero for
+        u = v: (q, k, k). Swapping x and y in group u flips the sign of row and column u, which is all that a sign flip
+        needs. k is the number of groups; one more, for what never swaps, where the samples differ in length.
+    """
+
+    number: int
+    blocks: Blocks
+    spans: Index
+    values: Array
+    nodes: Index
+    cores: Array
+
+    @classmethod
+    def join(cls, parts: Iterable[Part]) -> Part:
+        """Return all blocks of ``parts``, which are of one plan and may come in any order."""
+        found = [part for part in parts if part.values.size]
+        plan = found[0]
+        if len(found) == 1 and len(plan.spans) == 1:
+            return plan._grown()
+        if any(part.blocks != plan.blocks for part in found):
+            raise ValueError(
+                f"both summaries hold part {plan.number}, of different blocks, and do not add; "
+                "give every stream a part number of its own"
+            )
+        spans = np.concatenate([part.spans for part in found])
+        pieces = [piece for part in found for piece in part._pieces()]
+        order = np.argsort(spans[:, 0], kind="stable")
+        spans = spans[order]
+        if np.any(spans[1:, 0] < spans[:-1, 1]):
+            raise ValueError("summaries that share a block do not add: it would count twice")
+        values = np.concatenate([pieces[i] for i in order])
+        first = np.flatnonzero(np.append(True, spans[1:, 0] > spans[:-1, 1]))  # the others touch the one before
+        joined = np.stack([spans[first, 0], spans[np.append(first[1:] - 1, len(spans) - 1), 1]], axis=1)
+        nodes = np.concatenate([part.nodes for part in found])
+        cores = np.concatenate([part.cores for part in found])
+        return replace(plan, spans=joined, values=values, nodes=nodes, cores=cores)._grown()
+
+    def _grown(self) -> Part:
+        top = self.blocks.fold_level
+        if np.all(self.nodes[:, 0] >= top):
+            return self
+        nodes, cores = tree.merge(self.nodes, self.cores, self.blocks.n_blocks, top)
+        return replace(self, nodes=nodes, cores=cores)
+
+    def _pieces(self) -> list[Array]:
+        return np.split(self.values, np.cumsum(self.spans[:, 1] - self.spans[:, 0])[:-1])
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every block is here."""
+        return self.values.size == self.blocks.n_blocks
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Block values and folded cores of some folds; ``a + b`` joins the summaries of different folds.
+    """Block values and folded cores, as far as they are known; ``a + b`` joins those of different blocks.
 
-    Adding only puts things side by side, in the order of their numbers, and never sums floats. So the result does not
-    depend, to the last bit, on how the folds were chunked, ordered or spread over workers.
+    Adding puts values side by side in the order of their numbers, and sums cores along a fixed tree. So the result does
+    not depend, to the last bit, on how the blocks were chunked, ordered or spread over workers.
 
     Attributes
     ----------
+    parts
+        The blocks of one plan, or of several whose blocks have the same size, by the number of the part.
+    typical
+        The typical size of a kernel value, 0 where nobody has asked.
     blocks
-        How all rows are dealt, the blocks that are still missing included.
-    folds
-        Numbers of the folds in this summary, increasing: (f,).
+        The plan of all parts together.
     values
-        The unbiased MMD^2 of each block in those folds, in the order of the blocks: (m,).
+        The unbiased MMD^2 of each block: (m,).
     cores
-        For each fold the sum over its blocks of the part of the block values that lies between groups u and v, zero for
-        u = v: (f, k, k). Swapping x and y in group u flips the sign of row and column u, which is all that a sign flip
-        needs. k is the number of groups; one more, for what never swaps, where the samples differ in length.
-    rounding
-        By how much rounding may have moved the average of all block values, 0 where nobody has asked.
+        What sign flips need of each fold (see :class:`Part`): (f, k, k).
     """
 
-    blocks: Blocks
-    folds: Index
-    values: Array
-    cores: Array
-    rounding: float = 0.0
+    parts: tuple[Part, ...]
+    typical: float = 0.0
+    blocks: Blocks = field(init=False)
+    values: Array = field(init=False)
+    cores: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        one = self.parts[0]
+        blocks, values, cores = one.blocks, one.values, one.cores
+        if len(self.parts) > 1:
+            plans = [part.blocks for part in self.parts]
+            blocks = replace(
+                one.blocks,
+                n_x=sum(plan.n_x for plan in plans),
+                n_y=sum(plan.n_y for plan in plans),
+                n_blocks=sum(plan.n_blocks for plan in plans),
+            )
+            values = np.concatenate([part.values for part in self.parts])
+            cores = _within_budget(np.concatenate([part.cores for part in self.parts]), blocks)
+        for name, value in (("blocks", blocks), ("values", values), ("cores", cores)):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def of(cls, blocks: Blocks, values: Array, cores: Array, typical: float = 0.0) -> Summary:
+        """Return the summary of all blocks of a plan from their values (m,) and the cores of its folds (f, k, k)."""
+        spans = np.array([[0, blocks.n_blocks]], dtype=np.int64)
+        nodes = tree.cover(0, blocks.n_blocks, blocks.n_blocks, blocks.fold_level)
+        return cls((Part(0, blocks, spans, values, nodes, cores),), typical)
 
     def __add__(self, other: Summary) -> Summary:
-        """Return the summary of both sets of folds."""
+        """Return the summary of both sets of blocks."""
         if not isinstance(other, Summary):
             return NotImplemented
         return Summary.join([self, other])
 
     @classmethod
-    def join(cls, parts: Iterable[Summary]) -> Summary:
-        """Return the summary of all folds of ``parts``, which may come in any order."""
-        parts = sorted(parts, key=lambda part: int(part.folds[0]) if part.folds.size else -1)
-        blocks = parts[0].blocks
-        if any(part.blocks != blocks for part in parts):
-            raise ValueError("summaries of different blocks do not add")
-        folds = np.concatenate([part.folds for part in parts])
-        values = np.concatenate([part.values for part in parts])
-        cores = np.concatenate([part.cores for part in parts])
-        if np.any(np.diff(folds) <= 0):  # interleaved, not one stretch of folds after another
-            order = np.argsort(folds)
-            if np.unique(folds).size != folds.size:
-                raise ValueError("summaries that share a fold do not add: it would count twice")
-            pieces = [piece for part in parts for piece in part._pieces()]
-            folds, cores, values = folds[order], cores[order], np.concatenate([pieces[i] for i in order])
-        return cls(blocks, folds, values, cores, max(part.rounding for part in parts))
-
-    def _pieces(self) -> list[Array]:
-        edges = self.blocks.fold_edges()
-        sizes = (edges[1:] - edges[:-1])[self.folds]
-        return np.split(self.values, np.cumsum(sizes)[:-1]) if sizes.size else []
+    def join(cls, summaries: Iterable[Summary]) -> Summary:
+        """Return the summary of all blocks of ``summaries``, which may come in any order."""
+        summaries = list(summaries)
+        of: dict[int, list[Part]] = {}
+        for summary in summaries:
+            for part in summary.parts:
+                of.setdefault(part.number, []).append(part)
+        parts = tuple(Part.join(of[number]) for number in sorted(of))
+        if len(parts) > 1:
+            _check_alike([part.blocks for part in parts])
+        return cls(parts, max(summary.typical for summary in summaries))
 
     @property
     def is_complete(self) -> bool:
-        """Whether every fold is here."""
-        return self.folds.size == self.blocks.n_folds
+        """Whether every block is here."""
+        return all(part.is_complete for part in self.parts)
+
+    @property
+    def rounding(self) -> float:
+        """By how much rounding may have moved the average of all block values, 0 where nobody has asked."""
+        # Sums over the pairs of a block, in float64, are off by this much of a kernel value (measured; B up to 20,000).
+        largest = max(self.blocks.n_x, self.blocks.n_y) / self.blocks.n_blocks
+        return _EPS * (4.0 + largest / 64.0) / math.sqrt(self.blocks.n_blocks) * self.typical
 
     def mean(self) -> float:
         """Return the average of the block values (Zaremba et al. 2013, eq. 4)."""
@@ -80,6 +172,21 @@ class Summary:
     def standard_deviation(self) -> float:
         """Return the sample standard deviation of the block values, of one block against the others."""
         return sample_sd(self.values)
+
+
+def _check_alike(plans: list[Blocks]) -> None:
+    sizes = {(plan.n_x / plan.n_blocks, plan.n_y / plan.n_blocks, plan.n_kernels) for plan in plans}
+    if len(sizes) > 1 or any(plan.n_x % plan.n_blocks or plan.n_y % plan.n_blocks for plan in plans):
+        raise ValueError("summaries of blocks of different sizes do not add")
+
+
+def _within_budget(cores: Array, blocks: Blocks) -> Array:
+    """Add neighbours until the folds of many parts are as few as those of one may be: (f, k, k)."""
+    most = max(1, CORE_BUDGET // min(blocks.n_kernels, MOST_SHARES) // blocks.core_size**2)
+    while len(cores) > most:
+        whole = len(cores) // 2 * 2
+        cores = np.concatenate([cores[0:whole:2] + cores[1:whole:2], cores[whole:]])
+    return cores
 
 
 def sample_sd(values: Array) -> float:

@@ -22,7 +22,7 @@ def two_samples(n_x: int, n_y: int, shift: float = 0.0, seed: int = 0) -> tuple[
 def summarize(x: Array, y: Array, n_blocks: int, kernel: Kernel | None = None, *, plain: bool = False) -> Summary:
     """Return the summary of all blocks."""
     blocks = Blocks(len(x), len(y), n_blocks)
-    return MMD(kernel or Gaussian(1.0), plain=plain).summarize(Sample(x), Sample(y), blocks, 0, blocks.n_folds)
+    return MMD(kernel or Gaussian(1.0), plain=plain).summarize(Sample(x), Sample(y), blocks)
 
 
 def gram_of(x: Any, y: Any, kernel: Kernel | None = None) -> Gram:

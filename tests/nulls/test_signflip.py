@@ -42,7 +42,7 @@ def test_blocks_with_a_remainder_flip_groups(n: int, n_blocks: int) -> None:
     x, y = two_samples(n, n, 0.5)
     summary = summarize(x, y, n_blocks)
     if summary.cores.shape[0] * summary.cores.shape[1] > 12:
-        summary = Summary(summary.blocks, summary.folds, summary.values, summary.cores[:, :10, :10])
+        summary = Summary.of(summary.blocks, summary.values, summary.cores[:, :10, :10])
     cores = reference.cores(GAUSSIAN, x.tolist(), y.tolist(), n_blocks, min(32, n // n_blocks))[:, :10, :10]
     flipped = (reference.sign_sums(cores) - cores.sum()) / n_blocks + summary.mean()
     law = SignFlip(4095).learn(summary, seed=0)
@@ -141,5 +141,5 @@ def test_ties_count_against_rejection() -> None:
     """Equal differences in every pair: half of all signs within a block give the observed value again."""
     blocks = Blocks(8, 8, 4)
     cores = np.tile(np.array([[0.0, 0.1], [0.1, 0.0]]), (4, 1, 1))
-    summary = Summary(blocks, np.arange(4), np.full(4, 0.2), cores)
+    summary = Summary.of(blocks, np.full(4, 0.2), cores)
     assert SignFlip().learn(summary, 0).pvalue(summary.mean()) == (1 / 2) ** 4

@@ -29,7 +29,7 @@ def errors(n: int, block_size: int, bandwidth: float) -> int:
     missed = 0
     for _ in range(N_TRIALS):
         x, y = Sample(blobs(n, rng)), Sample(blobs(n, rng, rotated=False))
-        summary = MMD(kernel).summarize(x, y, blocks, 0, blocks.n_folds)
+        summary = MMD(kernel).summarize(x, y, blocks)
         missed += not TestResult.conclude(summary, null, kernel, 0).rejects(0.05)
     return missed
 

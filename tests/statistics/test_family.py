@@ -38,7 +38,7 @@ def test_a_family_is_its_members(instruction_set: str, shape: Shape, family: tup
     found = summarize_family(Family(family), x, y, blocks)
     share = -(-blocks.n_blocks // blocks.n_folds) * 8.0 / blocks.n_groups**2
     for kernel, summary in zip(family, found, strict=True):
-        alone = MMD(kernel, plain=True).summarize(x, y, blocks, 0, blocks.n_folds)
+        alone = MMD(kernel, plain=True).summarize(x, y, blocks)
         size = sum(kernel.weights) if isinstance(kernel, Combination) else 1.0
         np.testing.assert_allclose(summary.values, alone.values, rtol=0.0, atol=4e-13 * size)
         np.testing.assert_allclose(summary.cores, alone.cores, rtol=0.0, atol=4e-13 * size * share)
@@ -87,7 +87,7 @@ def test_chunks_and_threads_change_no_bit(shape: tuple[int, int, int, int]) -> N
     blocks, family = plan(Shape(*shape), len(PAPER)), Family(PAPER)
     whole = summarize_family(family, x, y, blocks, 1)
     threads = summarize_family(family, x, y, blocks, 3)
-    pieces = [family.summarize(x, y, blocks, f, f + 1) for f in reversed(range(blocks.n_folds))]
+    pieces = [family.summarize(x, y, blocks, f, f + 1) for f in reversed(range(blocks.n_blocks))]
     for i, one in enumerate(whole):
         joined = type(one).join(piece[i] for piece in pieces)
         for other in (threads[i], joined):
@@ -125,8 +125,8 @@ def test_a_chain_doubles_where_bandwidths_do() -> None:
 
 def test_a_family_has_smaller_cores_than_one_kernel() -> None:
     one, many = Blocks.of_size(20000, 20000, 141), Blocks.of_size(20000, 20000, 141, 26)
-    assert many.n_folds == one.n_folds // 8
-    assert Blocks.of_size(20000, 20000, 2, 26).n_folds == 1024
+    assert (one.n_folds, many.n_folds) == (36, 5)
+    assert Blocks.of_size(20000, 20000, 2, 26).n_folds == 2500
 
 
 def test_the_papers_family_is_one_group() -> None:

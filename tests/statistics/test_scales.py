@@ -30,7 +30,7 @@ def two_samples(shape: Shape) -> tuple[Array, Array]:
 
 def summarize(statistic: MMD, x: Array, y: Array, shape: Shape) -> Summary:
     """Return the summary of all blocks."""
-    return statistic.summarize(Sample(x), Sample(y), shape.blocks, 0, shape.blocks.n_folds)
+    return statistic.summarize(Sample(x), Sample(y), shape.blocks)
 
 
 @pytest.mark.parametrize("plain", [False, True])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from functools import cache
 
 import numpy as np
@@ -35,7 +36,7 @@ def samples(shape: Shape, rows: str, shuffled: bool) -> tuple[Sample, Sample]:
 def plain_summary(shape: Shape, kernel: int, rows: str, shuffled: bool) -> Summary:
     """Return what the plain path gives."""
     x, y = samples(shape, rows, shuffled)
-    return MMD(radial(shape.d**0.5)[kernel].kernel, plain=True).summarize(x, y, shape.blocks, 0, shape.blocks.n_folds)
+    return MMD(radial(shape.d**0.5)[kernel].kernel, plain=True).summarize(x, y, shape.blocks)
 
 
 def compare(shape: Shape, kernel: int, rows: str, arithmetic: str, shuffled: bool) -> None:
@@ -43,7 +44,7 @@ def compare(shape: Shape, kernel: int, rows: str, arithmetic: str, shuffled: boo
     x, y = samples(shape, rows, shuffled)
     one = radial(shape.d**0.5)[kernel].kernel
     blocks = shape.blocks
-    found = MMD(one, arithmetic).summarize(x, y, blocks, 0, blocks.n_folds)
+    found = MMD(one, arithmetic).summarize(x, y, blocks)
     wanted = plain_summary(shape, kernel, rows, shuffled)
     size = 2.0 * shape.d**0.5 if isinstance(one, Distance) else 3.0  # of a kernel value, at most about
     tolerance = 4.0 * size * TOLERANCE[arithmetic]
@@ -100,15 +101,15 @@ def test_the_shapes_reach_both_layouts() -> None:
 
 @pytest.mark.skipif(not fast.is_available(), reason="the compiled loops were not built")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_folds_one_by_one_are_the_same_to_the_bit(shape: Shape) -> None:
+def test_some_blocks_are_the_same_to_the_bit(shape: Shape) -> None:
     x, y = samples(shape, "float64", True)
-    statistic, n_folds = MMD(radial(shape.d**0.5)[3].kernel), shape.blocks.n_folds
-    whole = statistic.summarize(x, y, shape.blocks, 0, n_folds)
-    middle = statistic.summarize(x, y, shape.blocks, n_folds // 3, n_folds - n_folds // 3)
-    edges = shape.blocks.fold_edges()
-    first, last = edges[n_folds // 3], edges[n_folds - n_folds // 3]
-    np.testing.assert_array_equal(middle.values, whole.values[first:last])
-    np.testing.assert_array_equal(middle.cores, whole.cores[n_folds // 3 : n_folds - n_folds // 3])
+    statistic, n = MMD(radial(shape.d**0.5)[3].kernel), shape.blocks.n_blocks
+    whole = statistic.summarize(x, y, shape.blocks)
+    edges = sorted({0, n // 3, n - n // 3, n})
+    parts = [statistic.summarize(x, y, shape.blocks, i, j) for i, j in itertools.pairwise(edges)]
+    joined = Summary.join(parts[::-1])
+    np.testing.assert_array_equal(joined.values, whole.values)
+    np.testing.assert_array_equal(joined.cores, whole.cores)
 
 
 @pytest.mark.skipif(not fast.is_available(), reason="the compiled loops were not built")
@@ -121,7 +122,7 @@ def test_rows_in_their_own_order_are_the_same_to_the_bit(block_size: int, d: int
     rng = np.random.default_rng(d)
     x, y = rng.standard_normal((n, d)), rng.standard_normal((n, d))
     statistic, blocks, order = MMD(Gaussian(1.0), dtype), Blocks.of_size(n, n, block_size), np.arange(n)
-    own = statistic.summarize(Sample(x), Sample(y), blocks, 0, blocks.n_folds)
-    dealt = statistic.summarize(Sample(x, order), Sample(y, order), blocks, 0, blocks.n_folds, n_threads=2)
+    own = statistic.summarize(Sample(x), Sample(y), blocks)
+    dealt = statistic.summarize(Sample(x, order), Sample(y, order), blocks, n_threads=2)
     np.testing.assert_array_equal(own.values, dealt.values)
     np.testing.assert_array_equal(own.cores, dealt.cores)

@@ -18,7 +18,7 @@ def units_of(n_x: int, n_y: int, size: int) -> Units:
     """Return units of rows in a random order."""
     blocks = Blocks.of_size(n_x, n_y, size)
     k = blocks.core_size
-    shape = Summary(blocks, np.arange(blocks.n_folds), np.zeros(blocks.n_blocks), np.zeros((blocks.n_folds, k, k)))
+    shape = Summary.of(blocks, np.zeros(blocks.n_blocks), np.zeros((blocks.n_folds, k, k)))
     rng = np.random.default_rng(3)
     orders = rng.permutation(n_x), rng.permutation(n_y)
     return Units.of(blocks, draw_flips(shape, SignFlip(7).n_resamples, 1), orders)

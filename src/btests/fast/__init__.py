@@ -14,9 +14,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from btests.blocks import Array, Blocks
+from btests.blocks import Array, Blocks, Index
 from btests.fast.families import Chain, Term, belong_together, chain
 from btests.fast.pool import map_ranges
+from btests.tree import starts
 
 __all__ = [
     "belong_together",
@@ -34,7 +35,8 @@ _SHAPES = {"gaussian": 0, "laplacian": 1, "matern": 2, "rational": 3, "distance"
 _FAMILIES = {"gaussian": 5, "laplacian": 6}
 _STEPS = {"all": 0, "sums": 1, "conclude": 2}
 _SUMS = (6, 32, 32)  # what task.hpp says a block of step "sums" takes, for each kernel
-_PARTS = 8  # of large blocks
+_LARGE, _PARTS = 1024, 8  # what task.hpp says: rows of a large block, and the parts that the work on it is cut into
+_FEW_NODES = 16
 _LEVELS = {"generic": 0, "avx2": 1, "avx512": 2}
 
 # Lanes are blocks while the packed rows of a vector of blocks take no more than 8 MiB (in float64, with 8 lanes)...
@@ -47,10 +49,10 @@ class _Task(ctypes.Structure):
     """Mirrors ``Task`` in task.hpp."""
 
     _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("x", "y", "order_x", "order_y", "origin", "fold_edges")),
+        *((name, ctypes.c_void_p) for name in ("x", "y", "order_x", "order_y", "origin", "edges")),
         *((name, ctypes.c_void_p) for name in ("ratios", "squarings", "values", "cores", "sums")),
-        *((name, ctypes.c_int64) for name in ("n_x", "n_y", "d", "n_blocks", "n_groups", "first_fold", "last_fold")),
-        *((name, ctypes.c_int64) for name in ("n_kernels", "values_step", "cores_step", "part", "n_parts")),
+        *((name, ctypes.c_int64) for name in ("n_x", "n_y", "d", "n_blocks", "n_groups", "first_node", "last_node")),
+        *((name, ctypes.c_int64) for name in ("n_kernels", "values_step", "cores_step", "part")),
         ("scale", ctypes.c_double),
         *(
             (name, ctypes.c_int32)
@@ -111,58 +113,61 @@ def summarize(
     x: _Sample,
     y: _Sample,
     blocks: Blocks,
-    folds: tuple[int, int],
+    numbers: tuple[int, int],
+    nodes: Index,
     *,
     terms: tuple[Term, ...],
     dtype: str,
     n_threads: int | None = 1,
+    lanes: bool | None = None,
 ) -> tuple[Array, Array]:
-    """Return values (n, m) and folded cores (n, f, k, k) of folds ``folds[0] .. folds[1] - 1`` for each of n terms.
+    """Return values (n, m) of blocks ``numbers[0] .. numbers[1] - 1`` and cores (n, q, k, k) of their nodes.
 
-    The terms are one, or several that ``belong_together``; several are always computed in float64.
+    For each of n terms, which are one, or several that ``belong_together``; several are always computed in float64.
     """
     links = chain(terms)
-    first_fold, last_fold = folds
-    edges = blocks.fold_edges()
-    n_blocks, n_folds = int(edges[last_fold] - edges[first_fold]), last_fold - first_fold
+    n_blocks, n_nodes = numbers[1] - numbers[0], len(nodes)
+    edges = np.append(starts(nodes), numbers[1])
     values = np.empty((len(terms), n_blocks))
-    cores = np.zeros((len(terms), n_folds, blocks.core_size, blocks.core_size))
-    # All but which folds: threads only copy it, so that none waits for another's Python.
-    task = _task(x, y, blocks, terms[0], links)
-    task.fold_edges, task.values_step, task.cores_step = edges.ctypes.data, values[0].size, cores[0].size
+    cores = np.empty((len(terms), n_nodes, blocks.core_size, blocks.core_size))
+    lanes = lanes_are_blocks(blocks, x.rows.shape[1]) if lanes is None else lanes
+    # All but which nodes: threads only copy it, so that none waits for another's Python.
+    task = _task(x, y, blocks, terms[0], links, lanes)
+    task.edges, task.values_step, task.cores_step = edges.ctypes.data, values[0].size, cores[0].size
     float32 = dtype == "float32" and len(terms) == 1
     values_at, cores_at = values.ctypes.data, cores.ctypes.data
 
     def run(first: int, last: int, *, step: int = 0, sums: Array | None = None, part: int = 0) -> None:
         own = _Task.from_buffer_copy(task)
-        own.first_fold, own.last_fold = first_fold + first, first_fold + last
-        own.values = values_at + 8 * int(edges[own.first_fold] - edges[first_fold])
+        own.first_node, own.last_node = first, last
+        own.values = values_at + 8 * int(edges[first] - edges[0])
         own.cores = cores_at + 8 * first * blocks.core_size**2
-        own.part, own.n_parts, own.step = part, _PARTS if step else 1, step
+        own.part, own.step = part, step
         own.sums = None if sums is None else sums.ctypes.data
         _run(own, float32)
 
-    work = 2 * blocks.block_size * max(blocks.n_x, blocks.n_y) * (task.d + 20 + 4 * len(terms)) // 20
-    if _cuts_blocks(blocks, task.d):
-        _in_parts(run, n_folds, (n_blocks, *_SUMS, len(terms)), work, n_threads)
+    rows = max(blocks.n_x, blocks.n_y) * n_blocks // blocks.n_blocks
+    work = 2 * blocks.block_size * rows * (task.d + 20 + 4 * len(terms)) // 20
+    if n_nodes < _FEW_NODES and blocks.block_size >= _LARGE and not lanes:  # cores would be idle
+        _in_parts(run, n_nodes, (n_blocks, *_SUMS, len(terms)), work, n_threads)
     else:
         # A range of few blocks fills the last of its vectors of blocks badly.
         most = min(4, max(1, n_blocks // 128))
-        map_ranges(run, n_folds, work * n_folds // blocks.n_folds, n_threads, ranges_per_thread=most)
+        map_ranges(run, n_nodes, work, n_threads, ranges_per_thread=most)
     if len(terms) == 1:
         return values, cores
     back = np.argsort(links.order)  # the loops have the widest first
     return values[back], cores[back]
 
 
-def _in_parts(run: Callable[..., None], n_folds: int, shape: tuple[int, ...], work: int, n_threads: int | None) -> None:
+def _in_parts(run: Callable[..., None], n_nodes: int, shape: tuple[int, ...], work: int, n_threads: int | None) -> None:
     """Cut the work on each block into parts, and conclude from the sums of all."""
 
     def add_up(first: int, last: int) -> list[Array]:
         found = []
         for part in range(first, last):
             sums = np.zeros(shape)
-            run(0, n_folds, step=_STEPS["sums"], sums=sums, part=part)
+            run(0, n_nodes, step=_STEPS["sums"], sums=sums, part=part)
             found.append(sums)
         return found
 
@@ -170,16 +175,10 @@ def _in_parts(run: Callable[..., None], n_folds: int, shape: tuple[int, ...], wo
     total = parts[0]
     for sums in parts[1:]:  # one after another, in their order: the same however many threads there were
         total = total + sums
-    run(0, n_folds, step=_STEPS["conclude"], sums=total)
+    run(0, n_nodes, step=_STEPS["conclude"], sums=total)
 
 
-def _cuts_blocks(blocks: Blocks, d: int) -> bool:
-    """Whether the work on each block is cut into parts: few large blocks would leave cores idle."""
-    few_and_large = blocks.n_folds < 16 and blocks.block_size >= 1024
-    return few_and_large and not lanes_are_blocks(blocks, d)
-
-
-def _task(x: _Sample, y: _Sample, blocks: Blocks, term: Term, links: Chain) -> _Task:
+def _task(x: _Sample, y: _Sample, blocks: Blocks, term: Term, links: Chain, lanes: bool) -> _Task:
     n_kernels, d = links.order.size, x.rows.shape[1]
     return _Task(
         x=x.rows.ctypes.data,
@@ -200,7 +199,7 @@ def _task(x: _Sample, y: _Sample, blocks: Blocks, term: Term, links: Chain) -> _
         power=term.power,
         rows_are_float32=x.rows.dtype == np.float32,
         paired=blocks.paired,
-        lanes_are_blocks=lanes_are_blocks(blocks, d),
+        lanes_are_blocks=lanes,
     )
 
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "deal.hpp"
+#include "node_sums.hpp"
 
 namespace btests {
 namespace BTESTS_ISA {
@@ -32,11 +33,21 @@ template <int width> struct GroupSums {
         }
     }
 
-    // Add the cores of the block to the fold's, and write its values, one after another for each kernel.
-    void conclude(std::int64_t b, std::int64_t c, double* cores, double* values) {
+    // Take the sums of a part as the first, or add them to those of the parts before it.
+    void collect(GroupSums& total, bool is_first) {
+        const auto from = all(), to = total.all();
+        for (std::size_t k = 0; k < from.size(); ++k)
+            for (std::int64_t i = 0; i < size(); ++i) (*to[k])[i] = is_first ? (*from[k])[i] : (*to[k])[i] + (*from[k])[i];
+    }
+
+    // Give the cores of the block to its node, and write its values, one after another for each kernel.
+    void conclude(std::int64_t b, std::int64_t c, NodeSums& nodes, std::int64_t node, std::int64_t block, double* values) {
+        const std::int64_t k = g + !t.paired;
         for (kernel = 0; kernel < n_kernels; ++kernel) {
-            double* core = cores + kernel * t.cores_step;
+            double* core = nodes.fresh(kernel);
+            std::memset(core, 0, k * k * sizeof(double));
             values[kernel * t.values_step] = t.paired ? conclude_paired(b, core) : conclude_unpaired(b, c, core);
+            nodes.add(kernel, node, block, 0);
         }
     }
 

@@ -31,7 +31,9 @@ template <class T, class Shape, int width> struct LargeBlocks {
     const std::int64_t most_x, most_y, most_rest;  // rows of a block: of x, of y, and of the longer without a partner
     Scratch<T> rows_x, rows_y, rows_r, columns_x, columns_y, columns_r, norms_x, norms_y, norms_r, buffer;
     Scratch<std::int64_t> slots;  // of each row
-    GroupSums<width> found;
+    GroupSums<width> found, total;  // of a part, and of all parts of a large block
+    NodeSums nodes;
+    std::int64_t part = 0, n_parts = 1;
     const Levels levels;
 
     static std::int64_t capacity(std::int64_t n, std::int64_t g) { return ((n + g - 1) / g * width + pair - 1) / pair * pair; }
@@ -45,7 +47,7 @@ template <class T, class Shape, int width> struct LargeBlocks {
           rows_x((most_x + many) * d), rows_y((most_y + many) * d), rows_r((most_rest + many) * d),
           columns_x(capacity(most_x, g) * d), columns_y(capacity(most_y, g) * d), columns_r(capacity(most_rest, g) * d),
           norms_x(capacity(most_x, g)), norms_y(capacity(most_y, g)), norms_r(capacity(most_rest, g)),
-          buffer(32 * columns), slots(std::max(most_x, most_y) + many), found(task), levels(task) {
+          buffer(32 * columns), slots(std::max(most_x, most_y) + many), found(task), total(task), nodes(task, task.n_groups + !task.paired), levels(task) {
         for (std::int64_t r = 0; r < std::max(most_x, most_y) + many; ++r) slots[r] = r / g * width + r % g;
     }
 
@@ -192,7 +194,7 @@ template <class T, class Shape, int width> struct LargeBlocks {
         if (n_rows == 0 || n_columns == 0) return;
         const std::int64_t end = (slot(n_columns - 1) + lanes) / lanes * lanes;   // slots that hold anything
         for (std::int64_t r0 = 0; r0 < n_rows; r0 += rows_per_tile) {
-            if (r0 / rows_per_tile % t.n_parts != t.part) continue;
+            if (r0 / rows_per_tile % n_parts != part) continue;
             const std::int64_t r1 = std::min(r0 + rows_per_tile, n_rows);
             auto first_slot = [&](std::int64_t r) { return pairs == Pairs::upper ? slot(r) / pair * pair : 0; };
             for (std::int64_t c0 = first_slot(r0) / columns * columns; c0 < end; c0 += columns) {
@@ -228,29 +230,38 @@ template <class T, class Shape, int width> struct LargeBlocks {
 
     void run() {
         const Side x = side_x(t), y = side_y(t);
-        const std::int64_t first = t.fold_edges[t.first_fold], k = g + !t.paired;
-        for (std::int64_t fold = t.first_fold; fold < t.last_fold; ++fold)
-            for (std::int64_t i = t.fold_edges[fold]; i < t.fold_edges[fold + 1]; ++i) {
+        const std::int64_t first = t.edges[t.first_node];
+        n_parts = std::min(x.whole, y.whole) >= LARGE ? PARTS : 1;
+        for (std::int64_t node = t.first_node; node < t.last_node; ++node)
+            for (std::int64_t i = t.edges[node]; i < t.edges[node + 1]; ++i) {
+                double* sums = t.sums + (i - first) * 6 * 32 * 32 * t.n_kernels;
                 if (t.step != CONCLUDE) add_up(x, y, i);
-                if (t.step != ALL) found.exchange(t.sums + (i - first) * 6 * 32 * 32 * t.n_kernels);
+                if (t.step == SUMS) found.exchange(sums);
+                if (t.step == CONCLUDE) total.exchange(sums);
                 if (t.step != SUMS)
-                    found.conclude(x.size(i), y.size(i), t.cores + (fold - t.first_fold) * k * k, t.values + i - first);
+                    (t.step == ALL && n_parts == 1 ? found : total)
+                        .conclude(x.size(i), y.size(i), nodes, node, i, t.values + i - first);
             }
     }
 
+    // Meet the rows of a block: those of one part, for step SUMS, or of all parts one after another.
     void add_up(const Side& x, const Side& y, std::int64_t i) {
-        found.clear();
         const std::int64_t b = x.size(i), c = y.size(i), n = std::min(b, c);
         const Packed left = pack(x, x.start(i), n, rows_x.get(), columns_x.get(), norms_x.get());
         const Packed right = pack(y, y.start(i), n, rows_y.get(), columns_y.get(), norms_y.get());
         const Packed rest = pack(b > c ? x : y, (b > c ? x : y).start(i) + n, std::max(b, c) - n, rows_r.get(),
                                  columns_r.get(), norms_r.get());
-        matrix(left, left, Pairs::upper, found.xx.get());
-        matrix(right, right, Pairs::upper, found.yy.get());
-        matrix(left, right, t.paired ? Pairs::all_but_own : Pairs::all, found.xy.get());
-        matrix(left, rest, Pairs::all, found.xr.get());
-        matrix(right, rest, Pairs::all, found.yr.get());
-        matrix(rest, rest, Pairs::upper, found.rr.get());
+        const std::int64_t first = t.step == SUMS ? t.part : 0, last = t.step == SUMS ? t.part + 1 : n_parts;
+        for (part = first; part < last; ++part) {
+            found.clear();
+            matrix(left, left, Pairs::upper, found.xx.get());
+            matrix(right, right, Pairs::upper, found.yy.get());
+            matrix(left, right, t.paired ? Pairs::all_but_own : Pairs::all, found.xy.get());
+            matrix(left, rest, Pairs::all, found.xr.get());
+            matrix(right, rest, Pairs::all, found.yr.get());
+            matrix(rest, rest, Pairs::upper, found.rr.get());
+            if (t.step == ALL && n_parts > 1) found.collect(total, part == 0);
+        }
     }
 };
 

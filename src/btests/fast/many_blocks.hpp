@@ -3,6 +3,7 @@
 #pragma once
 #include "deal.hpp"
 #include "families.hpp"
+#include "node_sums.hpp"
 #include "transpose.hpp"
 
 namespace btests {
@@ -22,11 +23,13 @@ template <class T, class Shape, int D> struct ManyBlocks {
     Scratch<double> totals;    // [kernel][lane]
     Scratch<double> cells;     // [pair][kernel][lane]: what the pairs in flight add up to
     const Levels levels;
+    NodeSums nodes;
 
     explicit ManyBlocks(const Task& task)
         : t(task), d(D ? D : task.d), g(task.n_groups), capacity(task.n_x / task.n_blocks + 1),
           xs(capacity * d * lanes), ys(capacity * d * lanes), n_kernels(task.n_kernels),
-          between(g * g * n_kernels * lanes), totals(n_kernels * lanes), cells(together * n_kernels * lanes), levels(task) {}
+          between(g * g * n_kernels * lanes), totals(n_kernels * lanes), cells(together * n_kernels * lanes), levels(task),
+          nodes(task, task.n_groups) {}
 
     // Put the rows of each lane's block side by side; spare lanes repeat the last block. A block of one row less gets the
     // origin for it, in x and in y: with any row that makes an h of exactly 0.
@@ -213,45 +216,55 @@ template <class T, class Shape, int D> struct ManyBlocks {
         std::memcpy(totals.get(), sum, sizeof sum);
     }
 
-    // Add what lanes first .. last - 1 have found to the core of their fold, block after block.
-    void add_core(double* core, const double* sums, int first, int last, const double* units) const {
-        for (std::int64_t u = 0; u < g; ++u)
-            for (std::int64_t v = u + 1; v < g; ++v) {
-                const double *one = sums + (u * g + v) * lanes, *two = sums + (v * g + u) * lanes;
-                double total = core[u * g + v];
-                for (int lane = first; lane < last; ++lane) {
-                    const double sum = is_family<Shape> ? one[lane] : one[lane] + two[lane];  // a family has u < v only
-                    total += rounded(units[lane] * sum);
+    // Give what `n` lanes from `first` on have found, n a power of two, to the node of their blocks.
+    template <int n> void add_cores(std::int64_t node, std::int64_t block, int first, const double* units) {
+        for (std::int64_t k = 0; k < n_kernels; ++k) {
+            const double* sums = between.get() + k * g * g * lanes;
+            double* core = nodes.fresh(k);
+            for (std::int64_t u = 0; u < g; ++u) {
+                core[u * g + u] = 0.0;
+                for (std::int64_t v = u + 1; v < g; ++v) {
+                    const double *one = sums + (u * g + v) * lanes + first, *two = sums + (v * g + u) * lanes + first;
+                    double of[n];
+                    for (int i = 0; i < n; ++i)  // a family has u < v only
+                        of[i] = rounded(units[first + i] * (is_family<Shape> ? one[i] : one[i] + two[i]));
+                    core[u * g + v] = core[v * g + u] = halves<n>(of);
                 }
-                core[u * g + v] = core[v * g + u] = total;
             }
+            nodes.add(k, node, block, log2_of(n));
+        }
     }
+    template <int n> static double halves(const double* of) {
+        if constexpr (n == 1) return of[0];
+        else return halves<n / 2>(of) + halves<n / 2>(of + n / 2);
+    }
+    static constexpr int log2_of(int n) { return n == 1 ? 0 : 1 + log2_of(n / 2); }
 
     static double unit(std::int64_t b) { return 1.0 / (double(b) * double(b - 1)); }
 
     void run() {
         const Side x = side_x(t), y = side_y(t);
-        const std::int64_t first = t.fold_edges[t.first_fold], last = t.fold_edges[t.last_fold];
+        const std::int64_t first = t.edges[t.first_node], last = t.edges[t.last_node];
         const double larger = unit(x.whole), smaller = unit(x.whole + 1);
-        std::int64_t fold = t.first_fold;
+        std::int64_t node = t.first_node;
         for (std::int64_t i = first; i < last;) {
             const std::int64_t b = x.size(i);  // and of later blocks perhaps one less
             // The sums of a family run over several pairs at once, where a row that should not count would be felt.
             const std::int64_t end_of_run = is_family<Shape> ? x.end_of_size(i, last) : last;
-            const int n_used = static_cast<int>(std::min<std::int64_t>(lanes, end_of_run - i));
+            while (i >= t.edges[node + 1]) ++node;
+            // Vectors begin at multiples of their length within a node: then they are nodes themselves.
+            const std::int64_t spare = (i - t.edges[node]) % lanes;
+            const int n_used = static_cast<int>(std::min<std::int64_t>(lanes - spare, end_of_run - i));
             pack(x, xs.get(), i, n_used, b);
             pack(y, ys.get(), i, n_used, b);
             if constexpr (is_family<Shape>) compute_family(b);
             else compute(b);
             double units[lanes];
             for (int lane = 0; lane < n_used; ++lane) units[lane] = i + lane < x.longer ? smaller : larger;
-            for (int lane = 0; lane < n_used;) {
-                while (i + lane >= t.fold_edges[fold + 1]) ++fold;
-                const int end = static_cast<int>(std::min<std::int64_t>(n_used, t.fold_edges[fold + 1] - i));
-                for (std::int64_t k = 0; k < n_kernels; ++k)
-                    add_core(t.cores + k * t.cores_step + (fold - t.first_fold) * g * g, between.get() + k * g * g * lanes,
-                             lane, end, units);
-                lane = end;
+            if (n_used == lanes && i + lanes <= t.edges[node + 1]) add_cores<lanes>(node, i, 0, units);
+            else for (int lane = 0; lane < n_used; ++lane) {
+                while (i + lane >= t.edges[node + 1]) ++node;
+                add_cores<1>(node, i + lane, lane, units);
             }
             for (std::int64_t k = 0; k < n_kernels; ++k)
                 for (int lane = 0; lane < n_used; ++lane)

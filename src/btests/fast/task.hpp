@@ -10,18 +10,18 @@ struct Task {
     const std::int64_t* order_x;  // the order in which rows are dealt, or null for their own
     const std::int64_t* order_y;
     const double* origin;     // subtracted from every row: (d,)
-    const std::int64_t* fold_edges;  // first block of each fold, and the end: (n_folds + 1,)
+    const std::int64_t* edges;  // first block of each node (see btests.tree), and the end: (n_nodes + 1,)
     const double* ratios;     // per kernel: what the scaled distance is multiplied by; widest kernel first
     const std::int32_t* squarings;  // per kernel: 0, or it is the one before, squared so many times
-    double* values;           // out: per kernel, one value per block of folds first_fold .. last_fold - 1
-    double* cores;            // out: per kernel, one (k, k) per fold, k = n_groups if paired, else one more; zero on entry
+    double* values;           // out: per kernel, one value per block of nodes first_node .. last_node - 1
+    double* cores;            // out: per kernel, one (k, k) per node, k = n_groups if paired, else one more
     double* sums;             // per block 6 x 32 x (n_kernels x 32) sums by group, out or in as `step` says
     std::int64_t n_x, n_y, d;
     std::int64_t n_blocks, n_groups;
-    std::int64_t first_fold, last_fold;
+    std::int64_t first_node, last_node;
     std::int64_t n_kernels;   // 1, or the members of a family
     std::int64_t values_step, cores_step;  // from one kernel's values and cores to the next one's
-    std::int64_t part, n_parts;  // rows of a large block are dealt to n_parts calls; what they return adds
+    std::int64_t part;        // which rows of a large block, for step SUMS
     double scale;             // coordinates are multiplied by this
     std::int32_t shape;       // which function of the distance
     std::int32_t power;       // its integer parameter
@@ -30,6 +30,10 @@ struct Task {
     std::int32_t lanes_are_blocks;  // which of the two layouts
     std::int32_t step;              // ALL, or one of the halves of the work on large blocks
 };
+
+// The work on a block of that many rows a side or more is always cut into parts, in one call or in several, so that the
+// sums are the same in the last bit.
+constexpr std::int64_t LARGE = 1024, PARTS = 8;
 
 enum Step : std::int32_t { ALL = 0, SUMS = 1, CONCLUDE = 2 };
 enum Shape : std::int32_t {

@@ -28,7 +28,7 @@ class ThirdCumulant:
 
     def learn(self, summary: Summary, seed: int) -> PearsonLaw:
         """Return the law of the statistic under the null hypothesis; the seed plays no part."""
-        n_groups = summary.blocks.n_groups * summary.blocks.n_folds
+        n_groups = summary.blocks.n_groups * len(summary.cores)
         warn_if_few_blocks("ThirdCumulant()", n_groups // 2, 16)
         cores = summary.cores / summary.blocks.n_blocks
         # Cubes of tiny kernels underflow: work in units of the largest entry.

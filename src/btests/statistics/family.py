@@ -14,7 +14,8 @@ from btests.blocks import Array, Blocks
 from btests.kernels.protocol import Kernel, Radial
 from btests.statistics.plain import summarize_plain
 from btests.statistics.sample import Sample
-from btests.summary import Summary
+from btests.summary import Part, Summary
+from btests.tree import cover
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,26 +48,53 @@ class Family:
         return all(self._terms(kernel, x) is not None for kernel in self.kernels)
 
     def summarize(
-        self, x: Sample, y: Sample, blocks: Blocks, first_fold: int, last_fold: int, *, n_threads: int | None = 1
+        self,
+        x: Sample,
+        y: Sample,
+        blocks: Blocks,
+        first: int = 0,
+        last: int | None = None,
+        *,
+        n_threads: int | None = 1,
+        lanes_are_blocks: bool | None = None,
     ) -> tuple[Summary, ...]:
-        """Return the summaries of folds ``first_fold .. last_fold - 1``; threads are for compiled loops."""
-        folds = np.arange(first_fold, last_fold, dtype=np.int64)
+        """Return the summaries of blocks ``first .. last - 1``, or of all of them.
+
+        Threads are for compiled loops. ``lanes_are_blocks`` says which of their layouts to take where these blocks are
+        not all that there will be; the layouts round differently.
+        """
+        last = blocks.n_blocks if last is None else last
+        numbers = (first, last)
+        # Nodes are what threads share out: of a chunk some must be smaller than a fold.
+        top = blocks.fold_level
+        if last - first < blocks.n_blocks:
+            top = min(top, max(0, ((last - first) // _NODES).bit_length() - 1))
+        nodes = cover(first, last, blocks.n_blocks, top)
         terms = [self._terms(kernel, x) for kernel in self.kernels]
         found: dict[Radial, tuple[Array, Array]] = {}
         for group in _groups(tuple(_unit(term) for own in terms for term in own or ())):
             columns = group[0].columns
             p, q = (x, y) if columns is None else (x.columns(columns), y.columns(columns))
             values, cores = fast.summarize(
-                p, q, blocks, (first_fold, last_fold), terms=group, dtype=self.dtype, n_threads=n_threads
+                p,
+                q,
+                blocks,
+                numbers,
+                nodes,
+                terms=group,
+                dtype=self.dtype,
+                n_threads=n_threads,
+                lanes=lanes_are_blocks,
             )
             found.update(zip(group, zip(values, cores, strict=True), strict=True))
         summaries = []
         for kernel, own in zip(self.kernels, terms, strict=True):
             if own is None:
-                values, cores = summarize_plain(kernel, x, y, blocks, (first_fold, last_fold))
+                values, cores = summarize_plain(kernel, x, y, blocks, numbers, nodes)
             else:
                 values, cores = (reduce(add, (_weighted(term, found[_unit(term)][i]) for term in own)) for i in (0, 1))
-            summaries.append(Summary(blocks, folds, values, cores))
+            part = Part(0, blocks, np.array([numbers], dtype=np.int64), values, nodes, cores)
+            summaries.append(Summary((part,)))
         return tuple(summaries)
 
     def _terms(self, kernel: Kernel, x: Sample) -> tuple[Radial, ...] | None:
@@ -76,6 +104,9 @@ class Family:
         terms: Callable[[], tuple[Radial, ...] | None] | None = getattr(kernel, "terms", None)
         return None if terms is None else terms()
 
+
+# A chunk of blocks is cut into so many nodes at least, where it has as many blocks.
+_NODES = 16
 
 # Scales that are further apart are no family: the square of their ratio must be a float.
 _FAR = 2.0**300

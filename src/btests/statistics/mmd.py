@@ -37,10 +37,17 @@ class MMD:
         return self.family().engine(x)
 
     def summarize(
-        self, x: Sample, y: Sample, blocks: Blocks, first_fold: int, last_fold: int, *, n_threads: int | None = 1
+        self,
+        x: Sample,
+        y: Sample,
+        blocks: Blocks,
+        first: int = 0,
+        last: int | None = None,
+        *,
+        n_threads: int | None = 1,
     ) -> Summary:
-        """Return the summary of folds ``first_fold .. last_fold - 1``."""
-        return self.family().summarize(x, y, blocks, first_fold, last_fold, n_threads=n_threads)[0]
+        """Return the summary of blocks ``first .. last - 1``, or of all of them."""
+        return self.family().summarize(x, y, blocks, first, last, n_threads=n_threads)[0]
 
     def family(self) -> Family:
         """Return this statistic as a family of one kernel."""

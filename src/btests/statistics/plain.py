@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from btests.blocks import Array, Blocks
+from btests.blocks import Array, Blocks, Index
 from btests.kernels import Combination, Gaussian, Linear, OnColumns, Pairwise
 from btests.kernels.distances import squared_distances
 from btests.kernels.protocol import HasTerms, Kernel
@@ -17,6 +17,7 @@ from btests.memory import require_bytes
 from btests.statistics.checks import kernel_matrix
 from btests.statistics.gram import block_cores, block_values, without_diagonal
 from btests.statistics.sample import Sample
+from btests.tree import add_up, starts
 
 # A few Gram matrices of about this many numbers together are held at once.
 _BUDGET = 2**21
@@ -26,20 +27,24 @@ _SOME, _FEW = 16, 4
 
 
 def summarize_plain(
-    kernel: Kernel, x: Sample, y: Sample, blocks: Blocks, folds: tuple[int, int]
+    kernel: Kernel, x: Sample, y: Sample, blocks: Blocks, numbers: tuple[int, int], nodes: Index
 ) -> tuple[Array, Array]:
-    """Return values (m,) and folded cores (f, k, k) of folds ``folds[0] .. folds[1] - 1``."""
-    first_fold, last_fold = folds
-    edges = blocks.fold_edges()
-    first, last = int(edges[first_fold]), int(edges[last_fold])
+    """Return values (m,) of blocks ``numbers[0] .. numbers[1] - 1`` and the cores of their nodes (q, k, k)."""
+    first, last = numbers
     values = np.empty(last - first)
-    cores = np.zeros((last_fold - first_fold, blocks.core_size, blocks.core_size))
+    cores = np.empty((len(nodes), blocks.core_size, blocks.core_size))
+    edges = np.append(starts(nodes), last)
+    waiting: list[Array] = []  # cores of the blocks of a node that has not ended yet
+    done = 0
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused in the end
-        for i, xx, yy, xy in _gram_stacks(kernel, x, y, blocks, (first, last)):
-            numbers = np.arange(i, i + len(xx))
-            values[numbers - first] = block_values(xx, yy, xy, paired=blocks.paired)
-            owner = np.searchsorted(edges, numbers, side="right") - 1 - first_fold
-            np.add.at(cores, owner, block_cores(xx, yy, xy, blocks.n_groups, paired=blocks.paired))
+        for i, xx, yy, xy in _gram_stacks(kernel, x, y, blocks, numbers):
+            values[i - first : i - first + len(xx)] = block_values(xx, yy, xy, paired=blocks.paired)
+            waiting.extend(block_cores(xx, yy, xy, blocks.n_groups, paired=blocks.paired))
+            while done < len(nodes) and len(waiting) >= edges[done + 1] - edges[done]:
+                n = int(edges[done + 1] - edges[done])
+                cores[done] = add_up(np.stack(waiting[:n]))
+                del waiting[:n]
+                done += 1
     return values, cores
 
 
@@ -66,7 +71,7 @@ def _gram_stacks(
 def typical_sizes(kernels: tuple[Kernel, ...], x: Sample, y: Sample) -> list[float]:
     """Return for each kernel the root of its mean square between some rows of both samples."""
     n = min(_SOME if x.is_numeric else _FEW, len(x), len(y))
-    rows = np.concatenate([x.head(n), y.head(n)])[None]
+    rows = np.concatenate([x.first(n), y.first(n)])[None]
     sizes = []
     with np.errstate(all="ignore"):  # far apart, tiny or huge: then the size is 0, and means that nobody knows
         squares = squared_distances(rows[0], rows[0]) if any(isinstance(k, Gaussian) for k in kernels) else rows

@@ -10,6 +10,9 @@ import numpy.typing as npt
 
 from btests.blocks import Array, Index
 
+#: Rows that the origin is the median of.
+ORIGIN_ROWS = 64
+
 
 @dataclass(frozen=True, slots=True)
 class Sample:
@@ -21,10 +24,9 @@ class Sample:
 
     def __post_init__(self) -> None:
         # A point amid the data: radial kernels do not see a shift, and small coordinates keep their digits.
-        # Amid those that are dealt: rows that a selector keeps for the test do not reach its choice, not by a bit.
-        step = max(1, len(self) // 64)
-        some = self.rows[::step] if self.order is None else self.rows[self.order[::step]]
-        some = some if self.is_numeric else np.zeros((1, 1))
+        # The first that are dealt: rows that a selector keeps for the test do not reach its choice, not by a bit, and
+        # who reads the rows one after another has the same origin from the start.
+        some = self.first(ORIGIN_ROWS) if self.is_numeric else np.zeros((1, 1))
         object.__setattr__(self, "origin", np.median(some.astype(np.float64), axis=0))
 
     def __len__(self) -> int:
@@ -54,6 +56,10 @@ class Sample:
     def take(self, positions: Index) -> Sample:
         """Return the rows at these positions in the order, in the order given."""
         return Sample(self.rows, positions if self.order is None else self.order[positions])
+
+    def first(self, n_rows: int) -> npt.NDArray[Any]:
+        """Return the first ``n_rows`` rows that are dealt, or all where they are fewer."""
+        return self.rows[:n_rows] if self.order is None else self.rows[self.order[:n_rows]]
 
     def head(self, n_rows: int) -> npt.NDArray[Any]:
         """Return ``n_rows`` rows, the first in the order, or spread evenly where the order is the user's own."""

@@ -194,7 +194,7 @@ class Gram:
         else:
             pull = difference(sums[x, rest], sums[y, rest])[None]
             value, cores = margins.unbiased(), grouped_unpaired_cores(kxx, kyy, kxy, pull, (n_x, n_y))
-        return Summary(blocks, np.zeros(1, dtype=np.int64), np.array([value]), cores)
+        return Summary.of(blocks, np.array([value]), cores)
 
     def core(self) -> Array:
         """Return h(z_a, z_b) of eq. 3 for samples of one length n, zero for a = b: (n, n), new with every call."""

@@ -115,4 +115,4 @@ def _ratios(summaries: tuple[Summary, ...], flips: Flips) -> Scored:
 def _shape(blocks: Blocks) -> Summary:
     """Return a summary that has the shape of the blocks and nothing in it, to draw signs for."""
     k = blocks.core_size
-    return Summary(blocks, np.arange(blocks.n_folds), np.zeros(blocks.n_blocks), np.zeros((blocks.n_folds, k, k)))
+    return Summary.of(blocks, np.zeros(blocks.n_blocks), np.zeros((blocks.n_folds, k, k)))

@@ -68,7 +68,7 @@ def learn(chooser: Weights, x: Sample, y: Sample, block_size: int) -> Selection:
     n = len(parts.choice_x)
     # Blocks as `selection.evidence.gather` makes them: at least eight.
     blocks = Blocks.of_size(n, n, min(block_size, max(2, n // 8)), len(kernels))
-    summaries = Family(kernels).summarize(parts.choice_x, parts.choice_y, blocks, 0, blocks.n_folds)
+    summaries = Family(kernels).summarize(parts.choice_x, parts.choice_y, blocks)
     b = blocks.block_size
     evidence = Evidence(np.stack([summary.values for summary in summaries]), b * (b - 1) / 2.0)
     weights = best_weights(evidence, chooser.regulariser)
@@ -82,7 +82,7 @@ def rejects(selection: Selection, block_size: int, null: Null | None = None, see
     """Whether the test on blocks rejects at ``LEVEL``. Fresh rows are in random order already: no shuffle."""
     x, y = selection.x, selection.y
     blocks = Blocks.of_size(len(x), len(y), block_size)
-    summary = MMD(selection.kernel).summarize(x, y, blocks, 0, blocks.n_folds)
+    summary = MMD(selection.kernel).summarize(x, y, blocks)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BTestWarning)  # few blocks: that is what is measured
         return TestResult.conclude(summary, null or Normal(), selection.kernel, seed).rejects(LEVEL)
