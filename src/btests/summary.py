@@ -65,7 +65,8 @@ class Part:
         first = np.flatnonzero(np.append(True, spans[1:, 0] > spans[:-1, 1]))  # the others touch the one before
         joined = np.stack([spans[first, 0], spans[np.append(first[1:] - 1, len(spans) - 1), 1]], axis=1)
         nodes = np.concatenate([part.nodes for part in found])
-        cores = np.concatenate([part.cores for part in found])
+        places = np.argsort(tree.starts(nodes), kind="stable")
+        nodes, cores = nodes[places], np.concatenate([part.cores for part in found])[places]
         return replace(plan, spans=joined, values=values, nodes=nodes, cores=cores)._grown()
 
     def _grown(self) -> Part:

@@ -43,9 +43,7 @@ def starts(nodes: Index) -> Index:
 
 
 def merge(nodes: Index, cores: Array, n_blocks: int, top: int) -> tuple[Index, Array]:
-    """Add halves to wholes up to level ``top``: nodes (q, 2) and cores (q, ...), in the order of their blocks."""
-    order = np.argsort(starts(nodes), kind="stable")
-    nodes, cores = nodes[order], cores[order]
+    """Add halves to wholes up to level ``top``: nodes (q, 2) and cores (q, ...), both in the order of their blocks."""
     for level in range(int(nodes[:, 0].min(initial=top)), top):
         places = nodes[:, 1]
         here = nodes[:, 0] == level

@@ -126,7 +126,7 @@ def test_a_chain_doubles_where_bandwidths_do() -> None:
 def test_a_family_has_smaller_cores_than_one_kernel() -> None:
     one, many = Blocks.of_size(20000, 20000, 141), Blocks.of_size(20000, 20000, 141, 26)
     assert (one.n_folds, many.n_folds) == (36, 5)
-    assert Blocks.of_size(20000, 20000, 2, 26).n_folds == 2500
+    assert Blocks.of_size(20000, 20000, 2, 26).n_folds == 1250
 
 
 def test_the_papers_family_is_one_group() -> None:

@@ -132,7 +132,7 @@ def summarize(
     cores = np.empty((len(terms), n_nodes, blocks.core_size, blocks.core_size))
     lanes = lanes_are_blocks(blocks, x.rows.shape[1]) if lanes is None else lanes
     # All but which nodes: threads only copy it, so that none waits for another's Python.
-    task = _task(x, y, blocks, terms[0], links, lanes)
+    task = _task(x, y, blocks, terms[0], links, lanes=lanes)
     task.edges, task.values_step, task.cores_step = edges.ctypes.data, values[0].size, cores[0].size
     float32 = dtype == "float32" and len(terms) == 1
     values_at, cores_at = values.ctypes.data, cores.ctypes.data
@@ -178,7 +178,7 @@ def _in_parts(run: Callable[..., None], n_nodes: int, shape: tuple[int, ...], wo
     run(0, n_nodes, step=_STEPS["conclude"], sums=total)
 
 
-def _task(x: _Sample, y: _Sample, blocks: Blocks, term: Term, links: Chain, lanes: bool) -> _Task:
+def _task(x: _Sample, y: _Sample, blocks: Blocks, term: Term, links: Chain, *, lanes: bool) -> _Task:
     n_kernels, d = links.order.size, x.rows.shape[1]
     return _Task(
         x=x.rows.ctypes.data,

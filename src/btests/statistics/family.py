@@ -90,7 +90,7 @@ class Family:
         summaries = []
         for kernel, own in zip(self.kernels, terms, strict=True):
             if own is None:
-                values, cores = summarize_plain(kernel, x, y, blocks, numbers, nodes)
+                values, cores = summarize_plain(kernel, x, y, blocks, numbers=numbers, nodes=nodes)
             else:
                 values, cores = (reduce(add, (_weighted(term, found[_unit(term)][i]) for term in own)) for i in (0, 1))
             part = Part(0, blocks, np.array([numbers], dtype=np.int64), values, nodes, cores)

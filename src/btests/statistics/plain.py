@@ -27,7 +27,7 @@ _SOME, _FEW = 16, 4
 
 
 def summarize_plain(
-    kernel: Kernel, x: Sample, y: Sample, blocks: Blocks, numbers: tuple[int, int], nodes: Index
+    kernel: Kernel, x: Sample, y: Sample, blocks: Blocks, *, numbers: tuple[int, int], nodes: Index
 ) -> tuple[Array, Array]:
     """Return values (m,) of blocks ``numbers[0] .. numbers[1] - 1`` and the cores of their nodes (q, k, k)."""
     first, last = numbers
