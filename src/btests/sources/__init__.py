@@ -2,10 +2,21 @@
 
 from btests.sources.arrow import ArrowSource
 from btests.sources.dealt import Dealt
+from btests.sources.delimited import CsvSource
 from btests.sources.npy import NpySource
 from btests.sources.opening import open_source
 from btests.sources.parts import Parts
 from btests.sources.protocol import Source
 from btests.sources.spilling import Spilled, spill
 
-__all__ = ["ArrowSource", "Dealt", "NpySource", "Parts", "Source", "Spilled", "open_source", "spill"]
+__all__ = [
+    "ArrowSource",
+    "CsvSource",
+    "Dealt",
+    "NpySource",
+    "Parts",
+    "Source",
+    "Spilled",
+    "open_source",
+    "spill",
+]

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from btests.blocks import Index
-from btests.sources.cells import arrow, check_cells, choose_columns, outcome, shortly, warn_of_huge_whole_numbers
+from btests.sources.cells import arrow, choose_columns, outcome, shortly
+from btests.sources.columns import to_rows
 from btests.sources.protocol import Rows
 
 Found = TypeVar("Found")
@@ -87,9 +88,8 @@ class ArrowSource:
         """Return rows ``first .. last - 1``: (last - first, width), contiguous."""
         found = np.empty((last - first, self.width), dtype=self.dtype)
         for i, start, end in self._touched(first, last):
-            piece = self._unit(i)
             low, high = max(first, start), min(last, end)
-            self._fill(found[low - first : high - first], piece.slice(low - start, high - low), low)
+            found[low - first : high - first] = self._rows(self._unit(i).slice(low - start, high - low), low)
         return found
 
     def take(self, rows: Index) -> Rows:
@@ -99,9 +99,7 @@ class ArrowSource:
         cuts = np.searchsorted(rows, self._edges)
         for i in np.flatnonzero(np.diff(cuts)).tolist():
             a, b, start = int(cuts[i]), int(cuts[i + 1]), int(self._edges[i])
-            unit = np.empty((int(self._edges[i + 1]) - start, self.width), dtype=self.dtype)
-            self._fill(unit, self._unit(i), start)
-            np.take(unit, rows[a:b] - start, axis=0, out=found[a:b], mode="clip")
+            np.take(self._rows(self._unit(i), start), rows[a:b] - start, axis=0, out=found[a:b], mode="clip")
         return found
 
     def scan(self, n_rows: int) -> Iterator[Rows]:
@@ -109,8 +107,7 @@ class ArrowSource:
         done = 0
         for i in range(len(self._edges) - 1):
             for piece in self._stream(i, min(n_rows, _BATCH) if self._is_parquet else n_rows):
-                rows = np.empty((len(piece), self.width), dtype=self.dtype)
-                self._fill(rows, piece, done)
+                rows = self._rows(piece, done)
                 done += len(rows)
                 yield rows
         if done != self.n_rows:
@@ -145,27 +142,10 @@ class ArrowSource:
             while (piece := _guarded(self.path, lambda: next(batches, None))) is not None:
                 yield piece
 
-    def _fill(self, found: Rows, piece: Any, first_row: int) -> None:
-        """Write the columns of a piece into rows (m, width), and check them."""
-        for j, column in enumerate(self.names):
-            cells = piece.column(piece.schema.get_field_index(column))
-            start = 0
-            for chunk in getattr(cells, "chunks", [cells]):
-                found[start : start + len(chunk), j] = self._cells(chunk, column, first_row + start)
-                start += len(chunk)
-        check_cells(found, self.name, self.names, lambda i: first_row + i)
-
-    def _cells(self, chunk: Any, column: str, first_row: int) -> Rows:
-        if chunk.null_count:
-            row = first_row + chunk.is_null().index(True).as_py()
-            raise ValueError(
-                f"{self.name!r} has a missing cell in row {row}, column {column!r}; drop or fill such rows first"
-            )
-        kind = chunk.type
-        types = arrow("pyarrow").types
-        cells: Rows = (chunk.cast("float64") if types.is_decimal(kind) else chunk).to_numpy(zero_copy_only=False)
-        warn_of_huge_whole_numbers(cells, self.name, column)
-        return cells
+    def _rows(self, piece: Any, first_row: int) -> Rows:
+        """Return a piece of the table as rows (m, width), and check them."""
+        columns = [piece.column(piece.schema.get_field_index(column)) for column in self.names]
+        return to_rows(columns, self.names, self.name, first_row, self.dtype)
 
 
 def _begins(path: str) -> bytes:

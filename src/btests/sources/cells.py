@@ -37,7 +37,7 @@ def shortly(error: BaseException) -> str:
     return text if len(text) <= 160 else text[:159] + "\u2026"
 
 
-def check_cells(rows: Rows, name: str, names: tuple[str, ...] | None, number: Callable[[int], int]) -> Rows:
+def check_cells(rows: Rows, label: str, names: tuple[str, ...] | None, number: Callable[[int], int]) -> Rows:
     """Return rows (m, d) unless a cell is NaN, infinite or beyond 1e300; ``number`` gives the place of a row."""
     if not rows.size or (rows.min() >= -_LARGEST and rows.max() <= _LARGEST):  # False for NaN
         return rows
@@ -45,20 +45,19 @@ def check_cells(rows: Rows, name: str, names: tuple[str, ...] | None, number: Ca
     cell = float(rows[i, j])
     place = f"cell in row {number(i)}, column {j if names is None else repr(names[j])}"
     if math.isfinite(cell):
-        raise ValueError(f"{name!r} has a {place}, beyond 1e300, {cell:g}; scale the data down")
+        raise ValueError(f"{label} has a {place}, beyond 1e300, {cell:g}; scale the data down")
     kind = "a NaN or missing" if math.isnan(cell) else "an infinite"
-    raise ValueError(f"{name!r} has {kind} {place}; drop or fill such rows first")
+    raise ValueError(f"{label} has {kind} {place}; drop or fill such rows first")
 
 
-def warn_of_huge_whole_numbers(cells: Rows, name: str, column: str | None = None) -> None:
+def warn_of_huge_whole_numbers(cells: Rows, label: str) -> None:
     """Warn where whole numbers are too large for floats to tell neighbours apart."""
     if cells.dtype.kind not in "iu" or cells.dtype.itemsize < 8 or not cells.size:
         return
     largest = max(int(cells.max()), -int(cells.min()))
     if largest > _LAST_WHOLE:
-        where = repr(name) if column is None else f"column {column!r} of {name!r}"
         warn(
-            f"{where} has whole numbers up to {largest:.3g}; beyond 2^53 floats cannot tell neighbours apart: "
+            f"{label} has whole numbers up to {largest:.3g}; beyond 2^53 floats cannot tell neighbours apart: "
             "subtract a common offset first",
             PrecisionWarning,
         )

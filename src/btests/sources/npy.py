@@ -153,8 +153,8 @@ class NpySource:
             del cells  # the map cannot be closed while an array looks at it
 
     def _checked(self, found: Rows, number: Any) -> Rows:
-        warn_of_huge_whole_numbers(found, self.name)
-        return check_cells(np.ascontiguousarray(found, dtype=self.dtype), self.name, None, number)
+        warn_of_huge_whole_numbers(found, repr(self.name))
+        return check_cells(np.ascontiguousarray(found, dtype=self.dtype), repr(self.name), None, number)
 
 
 def _header(path: str) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from btests.sources.arrow import ArrowSource
+from btests.sources.delimited import CsvSource
 from btests.sources.npy import NpySource
 from btests.sources.parts import Parts
 from btests.sources.protocol import Source
@@ -24,18 +25,21 @@ def open_source(
     columns: Iterable[str] | None = None,
     *,
     skip_bad_parts: bool = False,
+    delimiter: str | None = None,
 ) -> Source:
     """Return the rows in a file, in the parts that a folder or a pattern holds, or in a list of them, as one source.
 
     Parameters
     ----------
     path
-        A .npy, .parquet or .arrow file, a folder of such parts, a pattern such as ``"day-*.parquet"``, or a list.
+        A .npy, .parquet, .arrow or .csv file, a folder of such parts, a pattern such as ``"day-*.parquet"``, or a list.
     columns
         The columns to read; None is all of the first part, and the others must have the same, in any order.
     skip_bad_parts
         Go on without the parts that cannot be read, and name them in ``skipped``. Every part is then read once before
         anything else, because damage in the middle of a part is seen only there.
+    delimiter
+        What separates the cells of text files; None is a tab for .tsv and .tab and a comma for others.
     """
     several = not isinstance(path, (str, os.PathLike))
     given = [os.fspath(p) for p in path] if not isinstance(path, (str, os.PathLike)) else [os.fspath(path)]
@@ -46,14 +50,15 @@ def open_source(
     wanted = None if columns is None else tuple(columns)
     files = [file for one in given for file in _files(one)]
     if len(files) == 1 and not several and files[0] == given[0]:
-        return _with_rows(_open_file(files[0], wanted))
+        return _with_rows(_open_file(files[0], wanted, delimiter))
     parts: list[Source] = []
     skipped: list[str] = []
     for file in files:
         try:
-            part = _open_file(file, wanted)
-            if parts and part.names is not None and part.names != parts[0].names and _alike(parts[0], part):
-                part = _open_file(file, parts[0].names)  # columns are matched by name, in the order of the first part
+            part = _open_file(file, wanted, delimiter)
+            if parts and part.names != parts[0].names and _alike(parts[0], part):
+                # Columns are matched by name, in the order of the first part.
+                part = _open_file(file, parts[0].names, delimiter)
             if skip_bad_parts:
                 for _ in part.scan(_TRIAL_ROWS):
                     pass
@@ -97,11 +102,11 @@ def _files(path: str) -> list[str]:
     return [path]
 
 
-def _open_file(path: str, columns: Columns) -> Source:
+def _open_file(path: str, columns: Columns, delimiter: str | None) -> Source:
     opener = _OPENERS.get(_suffix(path))
     if opener is None:
         raise ValueError(f"{path!r} is of no known format by its name; known are {known_suffixes()}")
-    return opener(path, columns)
+    return opener(path, columns, delimiter)
 
 
 def _suffix(path: str) -> str:
@@ -114,18 +119,22 @@ def known_suffixes() -> str:
     return ", ".join(_OPENERS)
 
 
-def _open_npy(path: str, columns: Columns) -> Source:
+def _open_npy(path: str, columns: Columns, _: str | None) -> Source:
     if columns is not None:
         raise ValueError(f"the columns of {path!r} have no names: a .npy file is read whole")
     return NpySource(path)
 
 
-_OPENERS: dict[str, Callable[[str, Columns], Source]] = {
+def _open_arrow(path: str, columns: Columns, _: str | None) -> Source:
+    return ArrowSource(path, columns)
+
+
+_OPENERS: dict[str, Callable[[str, Columns, str | None], Source]] = {
     ".npy": _open_npy,
     ".npz": _open_npy,
-    ".parquet": ArrowSource,
-    ".pq": ArrowSource,
-    ".arrow": ArrowSource,
-    ".feather": ArrowSource,
-    ".ipc": ArrowSource,
-}
+    ".parquet": _open_arrow,
+    ".pq": _open_arrow,
+    ".arrow": _open_arrow,
+    ".feather": _open_arrow,
+    ".ipc": _open_arrow,
+} | {suffix + packed: CsvSource for suffix in (".csv", ".tsv", ".tab", ".txt") for packed in ("", ".gz")}
