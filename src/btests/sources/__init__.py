@@ -1,6 +1,7 @@
 """Where rows are: files of any size, read a little at a time."""
 
 from btests.sources.arrow import ArrowSource
+from btests.sources.batches import rows_of, shuffled
 from btests.sources.dealt import Dealt
 from btests.sources.delimited import CsvSource
 from btests.sources.npy import NpySource
@@ -18,5 +19,7 @@ __all__ = [
     "Source",
     "Spilled",
     "open_source",
+    "rows_of",
+    "shuffled",
     "spill",
 ]
