@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import pytest
 from pyarrow import parquet
 
 from btests import order as orders
-from btests.order import Order, deal
+from btests.order import Buffered, Order, deal
 from btests.sources import Dealt, Source, open_source, spill, spilling
 from tests.sources.common import same
 
@@ -127,7 +128,7 @@ def test_a_source_is_read_a_few_times_at_most(source: Source) -> None:
 
 @pytest.mark.parametrize("bucket", [1, 7, 640, N - 1, N, 10 * N])
 def test_spilled_rows(source: Source, order: Order, bucket: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spilling, "_PIECE_BYTES", 12 * 900)
+    monkeypatch.setattr(spilling, "_BUCKET_BYTES", 2 * 12 * 900)
     wanted = ROWS[order.rows(0, N)]
     seen: list[int] = []
     with spill(source, order, bucket, report=seen.append) as spilled:
@@ -227,3 +228,30 @@ def test_bad_cells_are_named_while_shuffling(tmp_path: Path) -> None:
     for memory in (1, 2**27):
         with pytest.raises(ValueError, match="row 4321, column 1"):
             Dealt(source, deal(N, 1, 1), memory).window(0, N)
+
+
+@pytest.mark.parametrize("shuffle", [True, False, "buffered"])
+def test_the_front_door(source: Source, shuffle: bool | str) -> None:
+    read = Dealt.of(source, 3, 1, shuffle, memory=100_000)
+    assert read.how == {True: "exact", False: "as stored", "buffered": "buffered"}[shuffle]
+    order = read.order
+    same(read.window(0, N), ROWS[order.rows(0, N)])
+    assert sorted(order.rows(0, N).tolist()) == list(range(N))
+    if isinstance(order, Buffered):
+        # What is held at a time fits into the memory, where units allow it.
+        start, end = order.buffer_at(N // 2)
+        assert 300 < end - start <= 100_000 // (2 * WIDTH * 4 + 24)
+        assert not np.array_equal(order.rows(start, end), np.sort(order.rows(start, end)))
+    with pytest.raises(ValueError, match="shuffle must be True, False or 'buffered', got 'sorted'"):
+        Dealt.of(source, 3, 1, "sorted")
+
+
+def test_threads_read_the_same(source: Source) -> None:
+    order = deal(N, 2, 1)
+    wanted = ROWS[order.rows(0, N)]
+    for memory in (1, 40_000, 2**27):
+        read = Dealt(source, order, memory)
+        with ThreadPoolExecutor(4) as pool:
+            pieces = pool.map(read.window, *zip(*stretches(N, 130), strict=True))
+            same(np.concatenate(list(pieces)), wanted)
+        read.close()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from btests.blocks import Index
-from btests.order import AsStored, Buffered, Order
+from btests.order import AsStored, Buffered, Order, deal
 from btests.sources.moving import gather, scatter
 from btests.sources.protocol import Rows, Source
 from btests.sources.spilling import NoSpaceError, Spilled, spill
@@ -23,6 +23,9 @@ MEMORY = 2**27
 _PASSES = 4
 _SWEEPS = 16
 
+# Units of a buffer, where any row can be read by itself and units are ours to choose.
+_PIECES = 16
+
 
 @dataclass(slots=True)
 class _Held:
@@ -32,7 +35,7 @@ class _Held:
     rows: Rows | None = None
     end_of_last: int = 0
     spilled: Spilled | None = None
-    no_space: bool = False
+    way: str = ""
     lock: Any = field(default_factory=Lock)
 
 
@@ -60,6 +63,30 @@ class Dealt:
         if self.order.n != self.source.n_rows:
             raise ValueError(f"an order of {self.order.n} rows does not fit {self.source.n_rows} rows")
 
+    @classmethod
+    def of(
+        cls,
+        source: Source,
+        seed: int,
+        stream: int,
+        shuffle: bool | str = True,
+        *,
+        memory: int = MEMORY,
+        folder: str | None = None,
+    ) -> Dealt:
+        """Return the rows of a source as they are dealt for a seed and a stream (1 for x, 2 for y).
+
+        ``shuffle`` is True (any row anywhere), False (as stored) or ``"buffered"``: units in random order, as many
+        shuffled together as memory holds.
+        """
+        if shuffle not in (True, False, "buffered"):
+            raise ValueError(f"shuffle must be True, False or 'buffered', got {shuffle!r}")
+        n, rows = source.n_rows, _rows_in(memory, source)
+        edges = source.units() if shuffle == "buffered" else None
+        if shuffle == "buffered" and edges is None:
+            edges = np.append(np.arange(0, n, max(1, rows // _PIECES)), n)
+        return cls(source, deal(n, seed, stream, shuffle, edges=edges, buffer_rows=rows), memory, folder)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Dealt, (self.source, self.order, self.memory, self.folder)
 
@@ -74,17 +101,16 @@ class Dealt:
     @property
     def by(self) -> str:
         """How rows are fetched: ``"ranges"``, ``"takes"`` or ``"a temporary file"``."""
-        if isinstance(self.order, AsStored):
-            return "ranges"
-        if isinstance(self.order, Buffered) or self._held.no_space:
-            return "takes"
-        passes = _SWEEPS if self.source.units() is None else _PASSES
-        return "takes" if self.source.n_rows <= passes * self._ahead else "a temporary file"
+        if not self._held.way:
+            passes = _SWEEPS if self.source.units() is None else _PASSES
+            is_few = isinstance(self.order, Buffered) or self.source.n_rows <= passes * self._ahead
+            stored = isinstance(self.order, AsStored)
+            self._held.way = "ranges" if stored else "takes" if is_few else "a temporary file"
+        return self._held.way
 
     @property
     def _ahead(self) -> int:
-        """Rows that fit into the memory: themselves twice, and where they come from and go to."""
-        return max(1, self.memory // (2 * self.source.width * self.source.dtype.itemsize + 24))
+        return _rows_in(self.memory, self.source)
 
     def prepare(self, report: Callable[[int], None] | None = None) -> None:
         """Do now what must be done before the first window: write the temporary file, where one is needed."""
@@ -128,7 +154,7 @@ class Dealt:
             except NoSpaceError:
                 if self.source.units() is not None:
                     raise
-                self._held.no_space = True  # every row can be read by itself: it only takes longer
+                self._held.way = "takes"  # every row can be read by itself: it only takes longer
         return self._held.spilled
 
     def _from_takes(self, first: int, last: int) -> Rows:
@@ -150,3 +176,8 @@ class Dealt:
             held.first, held.rows = start, dealt
         held.end_of_last = last
         return held.rows[first - held.first : last - held.first]
+
+
+def _rows_in(memory: int, source: Source) -> int:
+    """Return how many rows fit into the memory: themselves twice, and where they come from and go to."""
+    return max(1, memory // (2 * source.width * source.dtype.itemsize + 24))

@@ -37,7 +37,7 @@ def count_lines(path: str, offset: int, delimiter: str) -> Lines | None:
     """
     edges, starts, quoted = [0], [offset], False
     for unit in _units(path, offset):
-        n_rows = None if unit is None or unit.count(_RETURN) != unit.count(b"\r\n") else _rows_in(unit, delimiter)
+        n_rows = None if unit is None else _rows_in(unit, delimiter)
         if unit is None or n_rows is None:
             return None
         edges.append(edges[-1] + n_rows)
@@ -83,22 +83,25 @@ def end_of_last_row(data: bytes) -> int:
 
 
 def _rows_in(unit: bytes, delimiter: str) -> int | None:
-    """Return the rows of a unit, blank lines not counted, or None where a quote is in the middle of a cell."""
-    if _QUOTE not in unit and not unit.startswith((b"\n", b"\r")) and b"\n\n" not in unit and b"\n\r\n" not in unit:
-        return unit.count(_NEWLINE) + (not unit.endswith(_NEWLINE))
+    """Return the rows of a unit, blank lines not counted, or None where only parsing tells them apart."""
+    n_returns = unit.count(_RETURN)
+    if n_returns and n_returns != unit.count(b"\r\n"):
+        return None
     cells = np.frombuffer(unit, dtype=np.uint8)
-    quotes = np.flatnonzero(cells == _QUOTE[0])
-    if quotes.size:
+    ends = np.flatnonzero(cells == _NEWLINE[0])
+    if _QUOTE in unit:
+        quotes = np.flatnonzero(cells == _QUOTE[0])
         opening = quotes[::2]
         before = cells[opening[opening > 0] - 1]
         # After a quote: a quote within quotes is written twice, which closes and opens again.
         if not np.isin(before, np.frombuffer(delimiter.encode() + b'\n"', dtype=np.uint8)).all():
             return None
-    ends = np.flatnonzero(cells == _NEWLINE[0])
-    ends = ends[np.searchsorted(quotes, ends) % 2 == 0]
+        ends = ends[np.searchsorted(quotes, ends) % 2 == 0]
     if not unit.endswith(_NEWLINE):
         ends = np.append(ends, len(unit))
     begins = np.append(0, ends[:-1] + 1)
     lengths = ends - begins
-    blank = (lengths == 0) | ((lengths == 1) & (cells[begins.clip(max=len(cells) - 1)] == _RETURN[0]))
-    return int(len(ends) - np.count_nonzero(blank))
+    blank = np.count_nonzero(lengths == 0)
+    if n_returns:
+        blank += np.count_nonzero(cells[begins[lengths == 1]] == _RETURN[0])
+    return int(len(ends) - blank)

@@ -19,12 +19,13 @@ from btests.order import Order
 from btests.sources.moving import gather, octets, scatter
 from btests.sources.protocol import Rows, Source
 
-# What one bucket takes in memory when it is read, about; a file has as many buckets as that makes.
-_BUCKET_BYTES = 2**25
+# What one bucket takes in memory when it is read, about: more for large files, so that they have not too many.
+_BUCKET_BYTES, _LARGEST_BUCKET = 2**25, 2**27
+_MANY_BUCKETS = 2**10
 
-# Bytes of rows that are read from the source at a time, at least: each of them is cut into as many pieces as there
-# are buckets, and small pieces are slow to write.
-_PIECE_BYTES = 2**24
+# Bytes of rows that are read from the source at a time, as a share of a bucket: each of them is cut into as many
+# pieces as there are buckets, and small pieces are slow to write.
+_PIECE_SHARE = 2
 
 # Bytes of a position within a bucket.
 _PLACE = np.dtype(np.uint32)
@@ -139,8 +140,10 @@ def spill(
     """
     row_bytes = source.width * source.dtype.itemsize
     where = os.fspath(folder) if folder is not None else tempfile.gettempdir()
-    bucket_rows = n_rows_per_bucket or max(1, _BUCKET_BYTES // (2 * row_bytes + _PLACE.itemsize))
     needed = source.n_rows * (row_bytes + _PLACE.itemsize)
+    bucket_bytes = min(max(_BUCKET_BYTES, 2 * needed // _MANY_BUCKETS), _LARGEST_BUCKET)
+    bucket_rows = n_rows_per_bucket or max(1, bucket_bytes // (2 * row_bytes + _PLACE.itemsize))
+    piece_rows = max(1, bucket_bytes // (_PIECE_SHARE * row_bytes))
     _require_space(needed, where, source)
     try:
         file = tempfile.TemporaryFile(prefix="btests-", dir=where, buffering=0)  # noqa: SIM115  it outlives this call
@@ -149,7 +152,7 @@ def spill(
     try:
         _reserve(file, needed)
         spilled = Spilled(source.n_rows, source.width, source.dtype, bucket_rows, file)
-        _fill(spilled, source, order, report)
+        _fill(spilled, source, order, piece_rows, report)
     except OSError as error:
         file.close()
         raise NoSpaceError(_complaint(error, needed, where, source)) from None
@@ -159,11 +162,13 @@ def spill(
     return spilled
 
 
-def _fill(spilled: Spilled, source: Source, order: Order, report: Callable[[int], None] | None) -> None:
+def _fill(
+    spilled: Spilled, source: Source, order: Order, piece_rows: int, report: Callable[[int], None] | None
+) -> None:
     n_buckets = -(-spilled.n_rows // spilled.bucket_rows)
     filled = np.zeros(n_buckets, dtype=np.int64)
     done = 0
-    for rows in _pieces(source):
+    for rows in _pieces(source, piece_rows):
         positions = order.positions(np.arange(done, done + len(rows), dtype=np.int64))
         buckets = positions // spilled.bucket_rows
         places = (positions - buckets * spilled.bucket_rows).astype(_PLACE)
@@ -183,9 +188,8 @@ def _fill(spilled: Spilled, source: Source, order: Order, report: Callable[[int]
         raise ValueError(f"{source.name!r} has {done} rows and said that it has {spilled.n_rows}")
 
 
-def _pieces(source: Source) -> Iterator[Rows]:
-    """Yield the rows of a source in pieces that are not small, however small those are that it gives."""
-    step = max(1, _PIECE_BYTES // (source.width * source.dtype.itemsize))
+def _pieces(source: Source, step: int) -> Iterator[Rows]:
+    """Yield the rows of a source in pieces of about ``step`` rows, however small those are that it gives."""
     held: list[Rows] = []
     count = 0
     for rows in source.scan(step):
