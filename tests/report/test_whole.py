@@ -62,6 +62,21 @@ def test_the_command_the_page_and_the_json_agree(browser: Browser, tmp_path: Pat
     assert read(page.inner_text("dd data[data-at='/verdict/pvalue']")) == pytest.approx(
         told["verdict"]["pvalue"], rel=0.05
     )
+    found = page.eval_on_selector_all("data", "all => all.map(e => [e.dataset.at, e.value, e.textContent])")
+    assert len(found) > 60
+    for pointer, exact, shown in found:
+        if pointer[1:] in changing:
+            continue
+        wanted = told
+        for part in pointer.split("/")[1:]:
+            wanted = wanted[int(part)] if isinstance(wanted, list) else wanted[part]
+        if isinstance(wanted, (str, bool)):
+            assert isinstance(wanted, bool) or exact == shown == wanted
+            continue
+        assert json.loads(exact) == wanted
+        assert read(shown) == pytest.approx(wanted, rel=0.051 if abs(wanted) < 0.01 else 0.0051, abs=1e-12), pointer
+    is_told = page.locator("#regions").inner_text().count("Nothing to see") == 1
+    assert is_told == (not told["verdict"]["different"])
     names = page.locator("#columns-table tbody th").all_inner_texts()
     assert names == [column["name"] for column in told["columns"]]
     assert sorted(names + [column["name"] for column in told["left_out"]]) == sorted(HEADINGS)

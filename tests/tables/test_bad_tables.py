@@ -44,6 +44,9 @@ def test_truncated_gzip(shell: Shell, files: tuple[str, str]) -> None:
 
 def test_ragged_csv_names_the_line(shell: Shell, files: tuple[str, str]) -> None:
     lines = Path("a.csv").read_text().splitlines()
+    lines[7] = "1"
+    Path("ragged.csv").write_text("\n".join(lines))
+    assert "line 8 has 1 cell and the header has 4" in shell.refused("ragged.csv", "b.csv")
     lines[7] = "1,2"
     Path("ragged.csv").write_text("\n".join(lines))
     assert "'ragged.csv' is ragged: line 8 has 2 cells and the header has 4" in shell.refused("ragged.csv", "b.csv")
@@ -121,7 +124,7 @@ def test_all_cells_missing(shell: Shell, files: tuple[str, str]) -> None:
     for name in "pq":
         Path(f"{name}.csv").write_text("u,v\n" + ",\n" * 50)
     error = shell.refused("p.csv", "q.csv")
-    assert "no column of p.csv and q.csv is left to compare: 'u' all its cells are missing" in error.replace(
+    assert "no column of p.csv and q.csv is left to compare: 'u': all its cells are missing" in error.replace(
         "No ", "no "
     )
     Path("p.csv").write_text("u,v\n" + "".join(f"{j % 5},\n" for j in range(50)))

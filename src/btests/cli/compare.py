@@ -218,6 +218,8 @@ def _trouble(verbose: bool) -> Iterator[None]:
     """Turn every error into one sentence and status 2: status 1 says that a difference was found."""
     try:
         yield
+    except BrokenPipeError:  # which click would turn into status 1
+        raise click.exceptions.Exit(141) from None
     except (click.ClickException, OSError):
         raise  # they are sentences already, or become one
     except (ValueError, TypeError) as error:

@@ -40,9 +40,15 @@ def write(path: str | Path, text: str, force: bool = False) -> Path:
         When there is something at ``path`` already, and ``force`` is false.
     """
     path = Path(path)
+    data = text.encode("utf-8")  # before anything is opened
     try:
-        with path.open("w" if force else "x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        file = path.open("wb" if force else "xb")
     except FileExistsError:
         raise FileExistsError(f"{path} exists already: take another name, or force to write over it") from None
+    try:
+        with file:
+            file.write(data)
+    except BaseException:
+        path.unlink(missing_ok=True)  # half a page is worse than none
+        raise
     return path

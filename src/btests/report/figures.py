@@ -30,12 +30,12 @@ def look_figure(place: int, look: Mapping[str, Any], alpha: float) -> Markup | N
         return None
     marks = [Mark(look["observed"], f"observed: {number(look['observed'], 3)}", "seen")]
     if look["threshold"] is not None:
-        words = f"threshold at {percent(alpha)}: {number(look['threshold'], 3)}"
-        marks.append(Mark(look["threshold"], words, "limit"))
+        marks.append(Mark(look["threshold"], f"threshold {number(look['threshold'], 3)}", "limit"))
+    limit = "" if look["threshold"] is None else f" threshold at {percent(alpha)} {number(look['threshold'], 3)};"
     description = (
         f"{number(null['n_draws'])} values as they would be if both sides were alike lie between"
         f" {number(null['edges'][0], 3)} and {number(null['edges'][-1], 3)}. Observed: {number(look['observed'], 3)};"
-        f" p-value {pvalue(look['pvalue'])}."
+        f"{limit} p-value {pvalue(look['pvalue'])}."
     )
     title = f"What chance alone would give: {look['title']}"
     return single(
@@ -57,7 +57,7 @@ def blocks_figure(blocks: Mapping[str, Any]) -> Markup | None:
     histogram = blocks["histogram"]
     if not histogram or not histogram["counts"] or blocks["mean"] is None:
         return None
-    marks = [Mark(blocks["mean"], f"mean: {number(blocks['mean'], 3)}", "seen"), Mark(0.0, "0: no difference", "limit")]
+    marks = [Mark(blocks["mean"], f"mean: {number(blocks['mean'], 3)}", "seen"), Mark(0.0, "0: alike", "limit")]
     description = (
         f"{number(blocks['n'])} {plural(blocks['n'], 'block')} of {number(blocks['size'])} rows a side;"
         f" their values lie between {number(histogram['edges'][0], 3)} and {number(histogram['edges'][-1], 3)}"

@@ -148,20 +148,17 @@ def _gap(place: float, base: float) -> Markup:
 def _pointer(frame: Frame, mark: Mark, row: int, places: Sequence[float]) -> tuple[Markup, Markup]:
     """Return a line from the axis upwards and the words beside its top, on the side that has room.
 
-    Of the two, one where no line of a row above, which is longer, strikes the words out.
+    Of two such sides, one where no line of a row above, which is longer, strikes the words out.
     """
-    place, height = places[row], 12.0 + 14.0 * row
+    place, height, length = places[row], 12.0 + 14.0 * row, _LETTER * len(mark.label)
     rooms = {"start": frame.width - place - 6, "end": place - 6}
+    spans = {"start": (place, place + length), "end": (place - length, place)}
 
-    def is_free(side: str) -> bool:
-        ends = (
-            (place, place + _LETTER * len(mark.label))
-            if side == "start"
-            else (place - _LETTER * len(mark.label), place)
-        )
-        return not any(ends[0] <= other <= ends[1] for other in places[:row])
+    def merit(side: str) -> tuple[bool, bool, float]:
+        low, high = spans[side]
+        return length <= rooms[side], not any(low <= other <= high for other in places[:row]), rooms[side]
 
-    side = max(rooms, key=lambda name: (clipped(mark.label, rooms[name]) == mark.label, is_free(name), rooms[name]))
+    side = max(rooms, key=merit)
     text, shift = clipped(mark.label, rooms[side]), 5 if side == "start" else -5
     return (
         element("line", class_=f"mark {mark.kind}", x1=place, x2=place, y1=frame.y[0], y2=height - 9),

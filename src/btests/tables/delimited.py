@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from btests.tables.need import arrow
+from btests.tables.words import counted
 
 # Types that a column may be read as after its first type did not fit all rows.
 _WIDER = {"null": "string", "int64": "double", "bool": "string", "double": "string"}
@@ -69,7 +70,7 @@ def _complaint(data: bytes, where: str, delimiter: str, error: Exception) -> str
     counts = re.search(r"Expected (\d+) columns, got (\d+)", text)
     if counts:
         line = f"line {row[1]}" if row else "a line"
-        return f"{where!r} is ragged: {line} has {counts[2]} cells and the header has {counts[1]}"
+        return f"{where!r} is ragged: {line} has {counted(int(counts[2]), 'cell')} and the header has {counts[1]}"
     return f"{where!r} is not a readable CSV file: {shortly(error)}"
 
 
@@ -101,7 +102,7 @@ def _refuse_bytes(table: Any, where: str, pa: Any) -> None:
 
 
 def shortly(error: Exception) -> str:
-    """Return the first line of a reader's complaint, short enough for one sentence."""
+    """Return the first sentence of a reader's complaint, short enough to be part of one."""
     text = str(error).strip() or type(error).__name__
-    text = text.splitlines()[0].rstrip(". ")
+    text = re.split(r"\n|\. (?=[A-Z])", text)[0].rstrip(". ")
     return text if len(text) <= 160 else text[:159] + "\u2026"

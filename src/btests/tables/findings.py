@@ -54,9 +54,9 @@ class Column:
     @property
     def summary(self) -> str:
         """What moved, in one line."""
-        return "; ".join(move.text for move in self.what[:3]) or (
-            "small changes, none of which stands out" if self.moved else "nothing beyond chance"
-        )
+        if not self.moved:
+            return "nothing beyond chance"
+        return "; ".join(move.text for move in self.what[:3]) or "small changes, none of which stands out"
 
 
 @dataclass(frozen=True, slots=True)

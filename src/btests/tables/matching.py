@@ -67,7 +67,7 @@ def match(a: Loaded, b: Loaded, columns: Sequence[str], exclude: Sequence[str], 
 
 def reasons(left_out: Sequence[tuple[str, str]], most: int = 4) -> str:
     """Return columns and why they are left out, as part of a sentence."""
-    shown = "; ".join(f"{name!r} {why}" for name, why in left_out[:most])
+    shown = "; ".join(f"{name!r}: {why}" for name, why in left_out[:most])
     return shown + (f" and {len(left_out) - most} more" if len(left_out) > most else "")
 
 

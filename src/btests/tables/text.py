@@ -83,8 +83,8 @@ def effect_meaning(found: Comparison) -> str:
 
     share = least_share(found.effect.summary.mean(), found.effect.kernel)
     if not share:
-        return "0 where the sides are alike"
-    return f"0 where the sides are alike; so much takes a change of {percent(share)} of the rows or more"
+        return "0 is alike"
+    return f"0 is alike; so much takes a change of {percent(share)} of the rows or more"
 
 
 def screen(found: Comparison, width: int | None = None, height: int | None = None) -> str:
@@ -94,8 +94,8 @@ def screen(found: Comparison, width: int | None = None, height: int | None = Non
     head = [verdict(found), *_facts(found)]
     tail = [*_relations(found), *_left_out(found), *(f"note        {note}" for note in found.notes)]
     lines, rest = _wrapped(head, width), _wrapped(tail, width)
-    # A line each for the heading of the columns, what their mark means, an empty one, "more", and the next prompt.
-    room = _MOST_COLUMNS if height is None else max(_LEAST_COLUMNS, height - len(lines) - len(rest) - 5)
+    # A line each for the heading of the columns, what their mark means, "more", an empty one, a report, and a prompt.
+    room = _MOST_COLUMNS if height is None else max(_LEAST_COLUMNS, height - len(lines) - len(rest) - 6)
     table = [_cut(line, width) for line in _columns(found, room, width)]
     return "\n".join([*lines, "", *table, *rest])
 
@@ -145,7 +145,8 @@ def _below(found: Comparison, hidden: tuple[Column, ...]) -> list[str]:
     lines = []
     if hidden:
         marked = sum(column.marked for column in hidden)
-        lines.append(f"  and {counted(len(hidden), 'more column')}, {marked or 'none'} of them marked (--json has all)")
+        many = "none" if marked == 0 else "all" if marked == len(hidden) else marked
+        lines.append(f"  and {counted(len(hidden), 'more column')}, {many} of them marked (--json has all)")
     tolerance = found.details["settings"]["tolerance"]
     if any(column.marked for column in found.columns):
         what = "moved" if tolerance is None else f"moved by more than {percent(tolerance)}"
