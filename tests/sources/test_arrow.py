@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 
-from btests.sources import ArrowSource, Parts, open_source
+from btests.sources import ArrowSource, Parts, arrow, open_source
 from btests.warnings import PrecisionWarning
 from tests.sources.common import check_source, same
 
@@ -194,13 +194,15 @@ def test_what_is_not_there_or_not_known(tmp_path: Path) -> None:
         open_source(none)
 
 
-def test_a_large_row_group_is_scanned_in_pieces(tmp_path: Path) -> None:
+def test_a_large_row_group_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = RNG.normal(size=(300_000, 1))
     source = ArrowSource(write(tmp_path / "one.parquet", table_of(rows), rows=10**6))
     assert source.units().tolist() == [0, 300_000]
     pieces = list(source.scan(10**6))
     assert len(pieces) > 2
     same(np.concatenate(pieces), rows)
+    monkeypatch.setattr(arrow, "_LARGE_UNIT", 1000)
+    check_source(source, rows)
 
 
 def test_huge_whole_numbers_warn(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import gzip
+import io
 import os
 import pickle
 import shutil
@@ -100,7 +102,7 @@ class Counting:
     """A source that counts how often it is asked."""
 
     def __init__(self, source: Source) -> None:
-        self.source, self.takes, self.scans = source, 0, 0
+        self.source, self.takes, self.scans, self.reads = source, 0, 0, 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.source, name)
@@ -109,9 +111,28 @@ class Counting:
         self.takes += 1
         return self.source.take(rows)
 
+    def read(self, first: int, last: int) -> Any:
+        self.reads += 1
+        return self.source.read(first, last)
+
     def scan(self, n_rows: int) -> Any:
         self.scans += 1
         return self.source.scan(n_rows)
+
+
+def test_a_packed_file_is_unpacked_once_for_a_shuffle(tmp_path: Path) -> None:
+    """One unit, larger than the memory, that is read from its beginning each time."""
+    buffer = io.BytesIO()
+    np.savetxt(buffer, ROWS.astype(np.float64), delimiter=",", fmt="%.18e")
+    (tmp_path / "rows.csv.gz").write_bytes(gzip.compress(buffer.getvalue()))
+    counting: Any = Counting(open_source(tmp_path / "rows.csv.gz"))
+    for shuffle in (True, False):
+        order = deal(N, 4, 1, shuffle)
+        read = Dealt(counting, order, 10_000)
+        for first, last in stretches(N, 400):
+            same(read.window(first, last), ROWS.astype(np.float64)[order.rows(first, last)])
+        read.close()
+    assert (counting.scans, counting.takes, counting.reads) == (2, 0, 0)
 
 
 def test_a_source_is_read_a_few_times_at_most(source: Source) -> None:
@@ -124,6 +145,18 @@ def test_a_source_is_read_a_few_times_at_most(source: Source) -> None:
         assert counting.scans == scans
         assert counting.takes <= takes + 2  # a window across the end of what was read ahead
         read.close()
+
+
+def test_rows_as_stored_are_unpacked_once(source: Source) -> None:
+    counting: Any = Counting(source)
+    read = Dealt(counting, deal(N, 1, 1, False), 20_000)
+    for _ in range(2):
+        for first, last in stretches(N, 70):
+            same(read.window(first, last), ROWS[first:last])
+    if source.units() is not None:
+        assert (counting.scans, counting.reads) == (2, 0)
+    same(read.window(1000, 1100), ROWS[1000:1100])
+    same(read.window(1100, 1200), ROWS[1100:1200])
 
 
 @pytest.mark.parametrize("bucket", [1, 7, 640, N - 1, N, 10 * N])
@@ -223,11 +256,14 @@ os.kill(os.getpid(), signal.SIGKILL)
 def test_bad_cells_are_named_while_shuffling(tmp_path: Path) -> None:
     rows = ROWS.copy()
     rows[4321, 1] = np.nan
-    np.save(tmp_path / "rows.npy", rows)
-    source = open_source(tmp_path / "rows.npy")
+    np.savetxt(tmp_path / "rows.csv", rows, delimiter=",")
+    source = open_source(tmp_path / "rows.csv")
     for memory in (1, 2**27):
-        with pytest.raises(ValueError, match="row 4321, column 1"):
-            Dealt(source, deal(N, 1, 1), memory).window(0, N)
+        for shuffle in (True, False):
+            read = Dealt(source, deal(N, 1, 1, shuffle), memory)
+            for _ in range(2):  # and again
+                with pytest.raises(ValueError, match="row 4321, column 1"):
+                    [read.window(first, last) for first, last in stretches(N, 1000)]
 
 
 @pytest.mark.parametrize("shuffle", [True, False, "buffered"])
@@ -242,6 +278,9 @@ def test_the_front_door(source: Source, shuffle: bool | str) -> None:
         start, end = order.buffer_at(N // 2)
         assert 300 < end - start <= 100_000 // (2 * WIDTH * 4 + 24)
         assert not np.array_equal(order.rows(start, end), np.sort(order.rows(start, end)))
+    if shuffle == "buffered" and source.units() is not None:
+        with pytest.raises(ValueError, match="can only be read 300 rows at a time, and the buffer holds 20"):
+            Dealt.of(source, 3, 1, shuffle, memory=1000)
     with pytest.raises(ValueError, match="shuffle must be True, False or 'buffered', got 'sorted'"):
         Dealt.of(source, 3, 1, "sorted")
 

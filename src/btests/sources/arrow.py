@@ -21,6 +21,9 @@ Found = TypeVar("Found")
 # Rows of a row group that are decoded at a time where they are read one after another.
 _BATCH = 2**17
 
+# Bytes of a row group that is decoded as a whole.
+_LARGE_UNIT = 2**26
+
 # What a stream of pages reads ahead, so that a large row group is never in memory as a whole.
 _READ_AHEAD = 2**20
 
@@ -87,9 +90,12 @@ class ArrowSource:
     def read(self, first: int, last: int) -> Rows:
         """Return rows ``first .. last - 1``: (last - first, width), contiguous."""
         found = np.empty((last - first, self.width), dtype=self.dtype)
-        for i, start, end in self._touched(first, last):
-            low, high = max(first, start), min(last, end)
-            found[low - first : high - first] = self._rows(self._unit(i).slice(low - start, high - low), low)
+        units = np.flatnonzero((self._edges[1:] > first) & (self._edges[:-1] < last)) if first < last else ()
+        for i in units:
+            for start, piece in self._pieces(int(i), last):
+                low, high = max(first, start), min(last, start + len(piece))
+                if low < high:
+                    found[low - first : high - first] = self._rows(piece.slice(low - start, high - low), low)
         return found
 
     def take(self, rows: Index) -> Rows:
@@ -98,8 +104,10 @@ class ArrowSource:
         found = np.empty((len(rows), self.width), dtype=self.dtype)
         cuts = np.searchsorted(rows, self._edges)
         for i in np.flatnonzero(np.diff(cuts)).tolist():
-            a, b, start = int(cuts[i]), int(cuts[i + 1]), int(self._edges[i])
-            np.take(self._rows(self._unit(i), start), rows[a:b] - start, axis=0, out=found[a:b], mode="clip")
+            for start, piece in self._pieces(i, int(rows[cuts[i + 1] - 1]) + 1):
+                a, b = np.searchsorted(rows, [start, start + len(piece)]).tolist()
+                if a < b:
+                    np.take(self._rows(piece, start), rows[a:b] - start, axis=0, out=found[a:b], mode="clip")
         return found
 
     def scan(self, n_rows: int) -> Iterator[Rows]:
@@ -113,11 +121,17 @@ class ArrowSource:
         if done != self.n_rows:
             raise ValueError(f"{self.path!r} says that it has {self.n_rows} rows and has {done}")
 
-    def _touched(self, first: int, last: int) -> Iterator[tuple[int, int, int]]:
-        i = int(np.searchsorted(self._edges, first, side="right")) - 1
-        while first < last and self._edges[i] < last:
-            yield i, int(self._edges[i]), int(self._edges[i + 1])
-            i += 1
+    def _pieces(self, i: int, end: int) -> Iterator[tuple[int, Any]]:
+        """Yield unit ``i`` up to row ``end``, as a whole or, where it is large, in pieces, each with its first row."""
+        start, stop = self._edges[i : i + 2].tolist()
+        if (stop - start) * self.width * self.dtype.itemsize <= _LARGE_UNIT or not self._is_parquet:
+            yield start, self._unit(i)
+            return
+        for piece in self._stream(i, _BATCH):
+            yield start, piece
+            start += len(piece)
+            if start >= end:
+                return
 
     def _unit(self, i: int) -> Any:
         """Return the columns of one row group or record batch."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
@@ -29,11 +29,12 @@ _PIECES = 16
 
 @dataclass(slots=True)
 class _Held:
-    """What was read ahead, positions ``first`` and on, and the temporary file if there is one."""
+    """What was read ahead, positions ``first`` and on, where it goes on, and the temporary file if there is one."""
 
     first: int = 0
     rows: Rows | None = None
     end_of_last: int = 0
+    coming: Iterator[Rows] | None = None
     spilled: Spilled | None = None
     way: str = ""
     lock: Any = field(default_factory=Lock)
@@ -85,6 +86,12 @@ class Dealt:
         edges = source.units() if shuffle == "buffered" else None
         if shuffle == "buffered" and edges is None:
             edges = np.append(np.arange(0, n, max(1, rows // _PIECES)), n)
+        largest = 0 if edges is None or not n else int(np.diff(edges).max())
+        if largest > _PASSES * rows:
+            raise ValueError(
+                f"{source.name!r} can only be read {largest} rows at a time, and the buffer holds {rows}; "
+                "shuffle exactly, or store it in smaller row groups"
+            )
         return cls(source, deal(n, seed, stream, shuffle, edges=edges, buffer_rows=rows), memory, folder)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -122,13 +129,13 @@ class Dealt:
         with self._held.lock:
             if self._held.spilled is not None:
                 self._held.spilled.close()
-            self._held.spilled = self._held.rows = None
+            self._held.spilled = self._held.rows = self._held.coming = None
 
     def window(self, first: int, last: int) -> Rows:
         """Return the rows at positions ``first .. last - 1``, not to be written to: (last - first, width)."""
-        if isinstance(self.order, AsStored):
-            return self.source.read(first, last)
         with self._held.lock:
+            if isinstance(self.order, AsStored):
+                return self.source.read(first, last) if self.source.units() is None else self._from_scan(first, last)
             spilled = self._prepared(None)
             if spilled is not None:
                 return spilled.window(first, last)
@@ -156,6 +163,25 @@ class Dealt:
                     raise
                 self._held.way = "takes"  # every row can be read by itself: it only takes longer
         return self._held.spilled
+
+    def _from_scan(self, first: int, last: int) -> Rows:
+        """Return rows as they are stored, where a unit is unpacked once for all windows that follow one another."""
+        held = self._held
+        if first == 0:
+            held.first, held.rows = 0, np.empty((0, self.source.width), dtype=self.source.dtype)
+            held.coming, held.end_of_last = self.source.scan(self._ahead), 0
+        if first != held.end_of_last or held.coming is None or held.rows is None:
+            return self.source.read(first, last)
+        pieces = [held.rows[first - held.first :]]
+        while sum(map(len, pieces)) < last - first:
+            piece = next(held.coming, None)
+            if piece is None:  # it has failed before
+                held.coming = None
+                return self.source.read(first, last)
+            pieces.append(piece)
+        held.first, held.rows = first, pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+        held.end_of_last = last
+        return held.rows[: last - first]
 
     def _from_takes(self, first: int, last: int) -> Rows:
         held = self._held
