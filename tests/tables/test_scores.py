@@ -7,18 +7,25 @@ import itertools
 import numpy as np
 import pytest
 
-from btests.tables.scores import Scored, combine, quadratic_scores
+from btests.tables.scores import Features, Scored, combine, quadratic_scores
 
 
 def scores_of(seed: int, n_units: int = 6) -> tuple[Scored, np.ndarray[tuple[int, ...], np.dtype[np.float64]]]:
-    """Return scores under all signs of three statistics, and the statistics themselves: (3, 2^u)."""
+    """Return scores under all signs of four statistics, and the statistics themselves: (4, 2^u)."""
     rng = np.random.default_rng(seed)
     moving, still = rng.normal(size=(n_units, 5)), 0.3 * rng.normal(size=5)
-    groups = [slice(0, 1), slice(1, 3), slice(3, 5)]
     signs = np.array(list(itertools.product([1.0, -1.0], repeat=n_units))).T
     signs = np.concatenate([signs, np.ones((n_units, 1))], axis=1)
-    plain = np.array([(((moving[:, g].T @ signs).T + still[g]) ** 2).sum(axis=1)[:-1] for g in groups])
-    return quadratic_scores(moving, still, signs, groups, exhaustive=True), plain
+    weights = [
+        np.ones((1, 1)),
+        np.ones((2, 1)),
+        np.array([[3.0, 0.0], [0.5, 1.0]]),
+    ]
+    groups = [slice(0, 1), slice(1, 3), slice(3, 5)]
+    features = [Features(moving[:, g], still[g], w) for g, w in zip(groups, weights, strict=True)]
+    squares = ((moving.T @ signs).T + still) ** 2
+    plain = np.concatenate([(squares[:-1, g] @ w).T for g, w in zip(groups, weights, strict=True)])
+    return quadratic_scores(features, signs, exhaustive=True), plain
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -45,6 +52,28 @@ def test_moments_of_the_score_are_those_over_all_signs() -> None:
     scored, _ = scores_of(3, n_units=12)
     share = (scored.scores[:, :-1] > 1.645).mean(axis=1)
     assert (np.abs(share - 0.05) < 0.03).all()
+
+
+def test_an_owner_of_many_statistics_is_on_the_scale_of_one() -> None:
+    # The largest of 50 normal scores, corrected for their number, is as often beyond 1.645 as one: 5 % of 40,000 draws,
+    # and more than six standard errors (0.0065) away with probability below 1e-6.
+    rng = np.random.default_rng(0)
+    scored = Scored(rng.normal(size=(51, 40_000)), False).grouped([0, *[1] * 50])
+    np.testing.assert_array_less(np.abs((scored.scores > 1.645).mean(axis=1) - 0.05), 0.0065)
+    far = Scored(np.array([[1.0, 20.0, 60.0], [1.0, 20.0, 60.0]]), False).grouped([0, 0])
+    assert np.isfinite(far.scores).all()
+    assert (np.diff(far.scores[0]) > 0).all()
+    assert (far.scores[0] < [1.0, 20.0, 60.0]).all()
+
+
+def test_weights_of_looks() -> None:
+    # One look alone decides: its p-value is corrected by its weight.
+    scores = np.random.default_rng(0).normal(size=(2, 2000))
+    scores[:, -1] = (np.sort(scores[0])[-40], -5.0)
+    looks = [Scored(row[None, :], False) for row in scores]
+    equal, heavy, light = (combine(looks, weights)[0] for weights in (None, [3.0, 1.0], [1.0, 3.0]))
+    assert heavy < equal < light
+    assert equal == combine(looks, [1.0, 1.0])[0]
 
 
 def test_the_strongest_look_decides() -> None:

@@ -12,7 +12,7 @@ from btests.tables.encoding import Encoding
 from btests.tables.features import column_differences, pooled_ranks, relation_scores
 from btests.tables.moves import effect
 from btests.tables.relations import Margin, most_scores, scored_pairs
-from btests.tables.scores import Scored, quadratic_scores
+from btests.tables.scores import Features, Scored, quadratic_scores
 from btests.tables.units import Units
 
 
@@ -32,25 +32,21 @@ class Evidence:
 def gather(columns: Sequence[Cells], encoding: Encoding, units: Units) -> Evidence:
     """Look at columns one by one and in pairs, under the signs of ``units``."""
     most = most_scores(len(columns)) if len(columns) > 1 else 0
-    moving, still, owners = [], [], []
-    groups: list[slice] = []
+    features: list[Features] = []
+    owners: list[int] = []
     effects, margins = [], []
     for j, (cells, code) in enumerate(zip(columns, encoding.codes, strict=True)):
         dealt = units.deal(cells)
         rank = pooled_ranks(dealt) if cells.kind in ("number", "time") else None
-        for d, c in column_differences(dealt, code, rank, units):
-            start = groups[-1].stop if groups else 0
-            groups.append(slice(start, start + d.shape[1]))
-            owners.append(j)
-            moving.append(d)
-            still.append(c)
+        for part in column_differences(dealt, code, rank, units):
+            features.append(part)
+            owners += [j] * part.weights.shape[1]
         effects.append(effect(dealt, rank))
         if most:
             scores, n_scores = relation_scores(dealt, rank, most)
             margins.append(Margin(scores.astype(np.float32), n_scores))
-    joined, constant = np.concatenate(moving, axis=1), np.concatenate(still)
-    # Cells that are there and missing cells are two statistics: a column has moved if one of them has.
-    by_column = quadratic_scores(joined, constant, units.signs, groups, units.exhaustive).grouped(owners)
+    # Cells that are there and missing cells are statistics of their own: a column has moved if one of them has.
+    by_column = quadratic_scores(features, units.signs, units.exhaustive).grouped(owners)
     if not most:
         return Evidence(by_column, tuple(effects), (), None)
     pairs, by_pair = scored_pairs(margins, units)

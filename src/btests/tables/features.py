@@ -9,6 +9,7 @@ import numpy as np
 from btests.blocks import Array
 from btests.tables.cells import Cells, Mask
 from btests.tables.encoding import PERIODS, Code
+from btests.tables.scores import Features
 from btests.tables.units import Units
 
 #: Cosines of the pooled rank of a number. The first sees a shift, the second a change of spread, the others of shape.
@@ -17,16 +18,22 @@ N_COSINES = 8
 #: Levels of a category with a feature of their own.
 _MOST_LEVELS = 200
 
-# Added to the share of a level before its root divides its feature: rare levels count for more than in a kernel that
-# asks "the same or not", and less than in a chi-squared test, where those of a handful of rows drown the others.
+# Added to the share of a level before its root divides its feature, in the first of three statistics of levels: between
+# a kernel that asks "the same or not", and a chi-squared test.
 _SHARE = 0.01
+
+# Levels that are expected less often than this on the shorter side are counted together in the second statistic, that
+# of a chi-squared test, as its rule of thumb has it; a level of fewer rows in all than the other number gets no
+# statistic of its own: even with all of them on one side it would say nothing.
+_EXPECTED = 5.0
+_LEAST_ROWS = 8
 
 # Scores that vary less do so by rounding alone.
 _ROUNDING = 1e-9
 
 
-def column_differences(cells: Cells, code: Code, rank: Array | None, units: Units) -> list[tuple[Array, Array]]:
-    """Return D and c (see ``Units``) of the features of a column in the order of the units: (u, k) and (k,) each.
+def column_differences(cells: Cells, code: Code, rank: Array | None, units: Units) -> list[Features]:
+    """Return the features of a column in the order of the units, and the statistics that are made of them.
 
     First those of the cells that are there, then, where any are missing, that of missing.
     """
@@ -34,10 +41,11 @@ def column_differences(cells: Cells, code: Code, rank: Array | None, units: Unit
         found = [_level_differences(cells, units)]
     else:
         parts = [units.difference(feature) for feature in _number_features(cells, code, rank)]
-        found = [(np.stack([d for d, _ in parts], axis=1), np.array([c for _, c in parts]))]
+        d, c = np.stack([d for d, _ in parts], axis=1), np.array([c for _, c in parts])
+        found = [Features(d, c, np.ones((len(c), 1)))]
     if cells.missing.any():
-        d, c = units.difference(_indicator(cells.missing))
-        found.append((d[:, None], np.array([c])))
+        moving, still = units.difference(_indicator(cells.missing))
+        found.append(Features(moving[:, None], np.array([still]), np.ones((1, 1))))
     return found
 
 
@@ -52,8 +60,12 @@ def _number_features(cells: Cells, code: Code, rank: Array) -> Iterator[Array]:
         yield _centred(np.cos(angle), cells)
 
 
-def _level_differences(cells: Cells, units: Units) -> tuple[Array, Array]:
-    """Return D and c of the indicators of levels, the rarer ones together."""
+def _level_differences(cells: Cells, units: Units) -> Features:
+    """Return the indicators of levels, and three kinds of statistics of them.
+
+    One weights levels between equal and chi-squared and is the best for changes of frequent levels; one is chi-squared
+    and sees a change of several rare ones; and each level by itself sees what happens to it alone, such as a new one.
+    """
     codes = cells.values.astype(np.int64)
     counts = np.bincount(codes[cells.present], minlength=1)
     kept = min(_MOST_LEVELS, int((counts > 0).sum()))
@@ -66,8 +78,22 @@ def _level_differences(cells: Cells, units: Units) -> tuple[Array, Array]:
     d, c = units.count_difference(place, n_levels)
     shares = np.bincount(place, minlength=n_levels + 1)[:n_levels] / len(place)
     used = shares > 0.0
-    scale = np.sqrt(shares[used] + _SHARE)
-    return d[:, used] / scale, c[used] / scale
+    return weighted_levels(d[:, used], c[used], shares[used], len(place), min(cells.n_a, len(cells) - cells.n_a))
+
+
+def weighted_levels(d: Array, c: Array, shares: Array, n: int, shorter: int) -> Features:
+    """Return the statistics of levels: D (u, k), c (k,), pooled shares (k,), rows of both sides and of the shorter."""
+    between = 1.0 / (shares + _SHARE)
+    if len(shares) <= 2:  # one indicator, and all statistics of it say the same
+        return Features(d, c, between[:, None])
+    rare = shares * shorter < _EXPECTED
+    d = np.concatenate([d, d[:, rare].sum(axis=1, keepdims=True)], axis=1)
+    c = np.append(c, c[rare].sum())
+    rest = float(shares[rare].sum())
+    chi_squared = np.append(np.where(rare, 0.0, 1.0 / shares), 1.0 / rest if rest > 0.0 else 0.0)
+    alone = np.flatnonzero(np.append(shares, rest) * n >= _LEAST_ROWS)
+    weights = [np.append(between, 0.0)[:, None], chi_squared[:, None], np.eye(len(c))[:, alone]]
+    return Features(d, c, np.concatenate(weights, axis=1))
 
 
 def relation_scores(cells: Cells, rank: Array | None, most: int) -> tuple[Array, int]:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from btests.blocks import Array
-from btests.tables.scores import Scored, quadratic_scores
+from btests.tables.scores import Features, Scored, quadratic_scores
 from btests.tables.units import Units
 
 Singles = npt.NDArray[np.float32]
@@ -55,16 +55,12 @@ def scored_pairs(margins: Sequence[Margin], units: Units) -> tuple[list[tuple[in
     pairs = list(combinations(range(len(margins)), 2))
     differences = _Differences.of(margins, units)
     n_rows = min(units.n_pairs, max(_LEAST_ROWS, _ROWS // len(pairs)))
-    moving, still, groups, start = [], [], [], 0
+    features = []
     for i, j in pairs:
         beta, left = _told_by_margins(margins[i], margins[j], units.n_x, n_rows)
         d, c = differences.of_pair(i, j, beta)
-        moving.append(d / left)
-        still.append(c / left)
-        groups.append(slice(start, start + d.shape[1]))
-        start = groups[-1].stop
-    joined, constant = np.concatenate(moving, axis=1), np.concatenate(still)
-    return pairs, quadratic_scores(joined, constant, units.signs, groups, units.exhaustive)
+        features.append(Features(d / left, c / left, np.ones((len(c), 1))))
+    return pairs, quadratic_scores(features, units.signs, units.exhaustive)
 
 
 def _told_by_margins(one: Margin, two: Margin, n_x: int, n_rows: int) -> tuple[Array, Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,23 @@ _TIE = 1e-9
 
 # Features in one product of matrices, about.
 _FEATURES = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """Features of one column or pair, and statistics that are weighted sums of their squares.
+
+    Attributes
+    ----------
+    moving, still
+        D and c of the features (see ``Units``): (u, k) and (k,).
+    weights
+        Of the squares of the k features in each of g statistics: (k, g).
+    """
+
+    moving: Array
+    still: Array
+    weights: Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,70 +70,101 @@ class Scored:
         return out
 
     def grouped(self, owners: Sequence[int]) -> Scored:
-        """Return the largest score of each owner: statistic j belongs to ``owners[j]``, which increase."""
-        starts = np.searchsorted(owners, np.unique(owners))
-        return Scored(np.maximum.reduceat(self.scores, starts, axis=0), self.exhaustive)
+        """Return one score for each owner: statistic j belongs to ``owners[j]``, which increase.
+
+        It is the largest, less what the largest of so many is larger by (Sidak's correction): an owner of many
+        statistics must not drown those of one.
+        """
+        _, starts, counts = np.unique(owners, return_index=True, return_counts=True)
+        largest = np.maximum.reduceat(self.scores, starts, axis=0)
+        return Scored(_of_many(largest, counts[:, None].astype(np.float64)), self.exhaustive)
 
     def largest(self) -> Scored:
         """Return the largest of all scores as one statistic."""
         return Scored(self.scores.max(axis=0, keepdims=True), self.exhaustive)
 
 
-def quadratic_scores(moving: Array, still: Array, signs: Array, groups: list[slice], exhaustive: bool) -> Scored:
-    r"""Return scores of ``|c + sum_u s_u D_u|^2`` over m groups of features: (u, k), (k,), (u, r + 1) to (m, r + 1).
+def quadratic_scores(features: Sequence[Features], signs: Array, exhaustive: bool) -> Scored:
+    r"""Return scores of ``sum_j w_j (c_j + sum_u s_u D_uj)^2``, all statistics in turn: signs (u, r + 1) to (m, r + 1).
 
-    Mean and variance over all signs are closed and no sign changes them: ``|c|^2 + sum |D_u|^2`` and ``4 sum_{u<v}
-    <D_u, D_v>^2 + 4 sum_u <c, D_u>^2``. The score is the normal score of the scaled chi-squared law with these two
-    moments (Satterthwaite): statistics of one feature and of many are then on one scale, and any increasing function
-    of a statistic that signs do not change leaves the p-values exact.
+    Mean and variance over all signs are closed and no sign changes them: with features times the roots of their weights
+    ``|c|^2 + sum |D_u|^2`` and ``4 sum_{u<v} <D_u, D_v>^2 + 4 sum_u <c, D_u>^2``. The score is the normal score of the
+    scaled chi-squared law with these two moments (Satterthwaite): statistics of one feature and of many are then on one
+    scale, and any increasing function of a statistic that signs do not change leaves the p-values exact.
     """
-    out = np.zeros((len(groups), signs.shape[1]))
-    for first, last in _portions(groups):
-        begin = groups[first].start
-        part = slice(begin, groups[last - 1].stop)
-        totals = signs.T @ moving[:, part] + still[part]
-        squares = np.add.reduceat(totals**2, [group.start - begin for group in groups[first:last]], axis=1)
-        moments = [_moments(moving[:, group], still[group]) for group in groups[first:last]]
-        out[first:last] = _normal_scores(squares, moments)
+    out = np.empty((sum(part.weights.shape[1] for part in features), signs.shape[1]))
+    done = 0
+    for portion in _portions(features):
+        totals = signs.T @ np.concatenate([part.moving for part in portion], axis=1)
+        totals += np.concatenate([part.still for part in portion])
+        totals *= totals
+        start = 0
+        for part in portion:
+            k, g = part.weights.shape
+            squares = totals[:, start : start + k] @ part.weights
+            out[done : done + g] = _normal_scores(squares, *_moments(part))
+            start, done = start + k, done + g
     return Scored(out, exhaustive)
 
 
-def _portions(groups: list[slice]) -> list[tuple[int, int]]:
-    """Return ranges of groups with some hundred features each: few products of matrices, and none that is huge."""
-    found, first = [], 0
-    for j, group in enumerate(groups):
-        if group.stop - groups[first].start >= _FEATURES or j == len(groups) - 1:
-            found.append((first, j + 1))
-            first = j + 1
-    return found
+def _portions(features: Sequence[Features]) -> Iterator[list[Features]]:
+    """Yield features of some hundred columns: few products of matrices, and none that is huge."""
+    portion: list[Features] = []
+    width = 0
+    for part in features:
+        portion.append(part)
+        width += len(part.still)
+        if width >= _FEATURES:
+            yield portion
+            portion, width = [], 0
+    if portion:
+        yield portion
 
 
-def _moments(d: Array, c: Array) -> tuple[float, float]:
-    """Return mean and variance of ``|c + sum_u s_u D_u|^2`` over all signs: (u, k) and (k,) to two numbers."""
-    lengths = np.einsum("uk,uk->u", d, d)
-    across = float(((d.T @ d) ** 2).sum() - (lengths**2).sum())  # sum over u != v of <D_u, D_v>^2
-    return float(c @ c + lengths.sum()), 2.0 * across + 4.0 * float(((d @ c) ** 2).sum())
+def _moments(part: Features) -> tuple[Array, Array]:
+    """Return mean and variance of each statistic over all signs: (g,) twice."""
+    d, c, w = part.moving, part.still, part.weights
+    lengths = (d**2) @ w
+    # The sum over u != v of <D_u, D_v>^2.
+    across = ((d.T @ d) ** 2 @ w * w).sum(axis=0) - (lengths**2).sum(axis=0)
+    mean = (c**2) @ w + lengths.sum(axis=0)
+    return mean, 2.0 * across + 4.0 * (((d * c) @ w) ** 2).sum(axis=0)
 
 
-def _normal_scores(squares: Array, moments: Sequence[tuple[float, float]]) -> Array:
-    """Return the normal scores of squares with these means and variances: (r, m) to (m, r).
+def _normal_scores(squares: Array, mean: Array, variance: Array) -> Array:
+    """Return the normal scores of squares with these means and variances: (r, m) and (m,) twice to (m, r).
 
     Those of the scaled chi-squared law with the same moments, by the cube root of Wilson and Hilferty (1931).
     """
-    mean, variance = (np.array(part)[:, None] for part in zip(*moments, strict=True))
     moves = (mean > 0.0) & (variance > 1e-24 * mean**2)  # else no sign moves it, and it has nothing to say
     ninth = np.where(moves, variance / np.where(moves, 9.0 * mean**2, 1.0), 1.0)
-    ratio = squares.T / np.where(moves, mean, 1.0)
-    return np.asarray(np.where(moves, (np.cbrt(ratio) - (1.0 - ninth)) / np.sqrt(ninth), 0.0))
+    ratio = squares / np.where(moves, mean, 1.0)
+    scores = (np.cbrt(ratio) - (1.0 - ninth)) / np.sqrt(ninth)
+    return np.where(moves, scores, 0.0).T
 
 
-def combine(looks: list[Scored]) -> tuple[float, Array]:
+def _of_many(scores: Array, counts: Array) -> Array:
+    """Return the normal scores of the largest of so many independent normal scores: (m, r) and (m, 1) to (m, r)."""
+    from scipy.special import log_ndtr, ndtri_exp
+
+    tail = log_ndtr(-scores)  # log P(more than that)
+    # log(1 - (1 - p)^k), and log(k p) where p is so small that the two are one.
+    rare = tail < -30.0
+    with np.errstate(divide="ignore"):
+        exact = np.log(-np.expm1(counts * np.log1p(-np.exp(np.where(rare, -30.0, tail)))))
+    found = -ndtri_exp(np.where(rare, tail + np.log(counts), exact))
+    return np.where(counts > 1, found, scores)
+
+
+def combine(looks: Sequence[Scored], weights: Sequence[float] | None = None) -> tuple[float, Array]:
     """Return the p-value of the strongest of several looks, and the p-value of each; every look is one statistic.
 
-    The smallest p-value over looks is compared with the smallest that each draw gives (the correction of MMDAgg).
+    The smallest p-value over looks is compared with the smallest that each draw gives (the correction of MMDAgg); with
+    weights, each p-value is first divided by the weight of its look.
     """
     own = np.stack([_share_above_all(look.scores[0], look.exhaustive) for look in looks])
-    strongest = -np.log(own.min(axis=0))
+    weighed = own if weights is None else own / np.array(weights)[:, None]
+    strongest = -np.log(weighed.min(axis=0))
     pvalue = float(_share_above(strongest[None, :], looks[0].exhaustive)[0])
     return max(pvalue, float(own[:, -1].min())), own[:, -1]
 

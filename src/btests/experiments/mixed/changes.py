@@ -32,6 +32,15 @@ def category(columns: list[Cells], size: float, rng: np.random.Generator) -> lis
     return _put(columns, replace(cells, values=values))
 
 
+def new_level(columns: list[Cells], size: float, rng: np.random.Generator) -> list[Cells]:
+    """Give the share ``size`` of all flights to a carrier that was not there before."""
+    cells = _named(columns, "carrier")
+    values = cells.values.copy()
+    chosen = np.flatnonzero(rng.random(len(cells)) < size)
+    values[chosen[chosen >= cells.n_a]] = len(cells.levels)
+    return _put(columns, replace(cells, values=values, levels=(*cells.levels, "new")))
+
+
 def missing(columns: list[Cells], size: float, rng: np.random.Generator) -> list[Cells]:
     """Lose the share ``size`` of the arrival delays."""
     cells = _named(columns, "arr_delay")
@@ -54,6 +63,7 @@ CHANGES: dict[str, tuple[Change, str, tuple[float, ...]]] = {
     "shift": (shift, "air_time", (0.05, 0.1, 0.2)),
     "spread": (spread, "air_time", (0.1, 0.2, 0.4)),
     "category": (category, "carrier", (0.04, 0.08, 0.12)),
+    "new level": (new_level, "carrier", (0.01, 0.02, 0.03)),
     "missing": (missing, "arr_delay", (0.02, 0.04, 0.06)),
     "relation": (relation, "distance", (0.05, 0.1, 0.2)),
 }
