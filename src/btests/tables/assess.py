@@ -10,13 +10,17 @@ from typing import Any
 import numpy as np
 
 from btests.blocks import Array, Index
+from btests.result import TestResult
 from btests.tables.cells import Cells
 from btests.tables.encoding import Encoding
 from btests.tables.evidence import Evidence, gather
 from btests.tables.relations import MOST_COLUMNS
 from btests.tables.scores import Scored, combine
-from btests.tables.together import Together, look
+from btests.tables.together import Together, look, measure
 from btests.tables.units import Units
+
+# What a look counts for in the verdict: what happens to a table happens to a column of it as a rule.
+_WEIGHTS = {"together": 1.0, "columns": 2.0, "pairs": 1.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,8 @@ class Assessed:
         The p-value of each look, the kernel's first.
     together, evidence
         What the looks found.
+    effect
+        The test whose MMD^2 is the effect. It depends neither on the seed nor on which table is named first.
     encoding, points, orders
         How columns became coordinates, those of both tables, and the orders in which their rows were dealt.
     notes
@@ -61,6 +67,7 @@ class Assessed:
     own: tuple[float, ...]
     together: Together
     evidence: Evidence
+    effect: TestResult
     encoding: Encoding
     points: tuple[Array, Array]
     orders: tuple[Index, Index]
@@ -76,8 +83,7 @@ class Assessed:
 def assess(columns: Sequence[Cells], options: Options, progress: Callable[[float], None]) -> Assessed:
     """Encode pooled columns and test them."""
     encoding = Encoding.fit(columns)
-    n_a = columns[0].n_a
-    orders = (_order(n_a, options.seed, 0), _order(len(columns[0]) - n_a, options.seed, 1))
+    orders = _orders(columns, options.seed)
     x, y = encoding.encode(columns, orders)
     progress(0.4)
     with warnings.catch_warnings(record=True) as caught:
@@ -85,6 +91,7 @@ def assess(columns: Sequence[Cells], options: Options, progress: Callable[[float
         together = look(
             x, y, kernel=options.kernel, null=options.null, block_size=options.block_size, seed=options.seed
         )
+        effect = _measured(x, y, columns, options, orders)
     notes = [str(warning.message) for warning in caught]
     progress(0.6)
     evidence = gather(columns, encoding, Units.of(together.blocks, together.flips, orders))
@@ -93,20 +100,63 @@ def assess(columns: Sequence[Cells], options: Options, progress: Callable[[float
     progress(0.85)
     pvalue, own = _strongest(together, evidence)
     unique = tuple(dict.fromkeys(notes))
-    return Assessed(pvalue, own, together, evidence, encoding, (x, y), orders, unique)
+    return Assessed(pvalue, own, together, evidence, effect, encoding, (x, y), orders, unique)
 
 
-def _order(n: int, seed: int, side: int) -> Index:
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 1 + side]))).permutation(n)
+def _orders(columns: Sequence[Cells], seed: int) -> tuple[Index, Index]:
+    """Return the orders in which rows are dealt, the same two where the tables change places.
+
+    Which of two streams of random numbers a table gets is told by its length or, of two as long as one another, by the
+    sums of its columns. That leaves the p-values exact: between sides of one length no statistic changes when all pairs
+    swap at once, which changes the sign of every difference of sums, so that neither says anything about the other.
+    """
+    n_a = columns[0].n_a
+    streams = (0, 1) if _comes_first(columns) else (1, 0)
+    first, second = (
+        np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 1 + stream]))).permutation(n)
+        for stream, n in zip(streams, (n_a, len(columns[0]) - n_a), strict=True)
+    )
+    return first, second
+
+
+def _comes_first(columns: Sequence[Cells]) -> bool:
+    n_a = columns[0].n_a
+    if 2 * n_a != len(columns[0]):
+        return 2 * n_a > len(columns[0])
+    for cells in columns:
+        for found in (cells.missing, cells.values, np.abs(cells.values)):
+            a, b = float(found[:n_a].sum()), float(found[n_a:].sum())
+            if a != b:
+                return a > b
+    return True
+
+
+def _measured(
+    x: Array, y: Array, columns: Sequence[Cells], options: Options, orders: tuple[Index, Index]
+) -> TestResult:
+    fixed = _orders(columns, 0)
+    if options.seed != 0:
+        x, y = (side[_inverse(order)[always]] for side, order, always in zip((x, y), orders, fixed, strict=True))
+    return measure(x, y, kernel=options.kernel, block_size=options.block_size)
+
+
+def _inverse(order: Index) -> Index:
+    out = np.empty_like(order)
+    out[order] = np.arange(len(order))
+    return out
 
 
 def _strongest(together: Together, evidence: Evidence) -> tuple[float, tuple[float, ...]]:
     """Return the p-value of the strongest look, and of each."""
-    best = [scored.largest() for scored in (evidence.by_column, evidence.by_pair) if scored is not None]
+    found = [(evidence.by_column, _WEIGHTS["columns"]), (evidence.by_pair, _WEIGHTS["pairs"])]
+    best = [scored.largest() for scored, _ in found if scored is not None]
+    weights = [weight for scored, weight in found if scored is not None]
     kernel = together.result.pvalue
     if together.scored is not None:
-        pvalue, own = combine([together.scored, *best])
+        pvalue, own = combine([together.scored, *best], [_WEIGHTS["together"], *weights])
         return pvalue, (kernel, *(float(p) for p in own[1:]))
     # Other signs, or none: the rule of Bonferroni for the kernel and the others.
-    pvalue, own = combine(best)
-    return min(1.0, 2.0 * min(kernel, pvalue)), (kernel, *(float(p) for p in own))
+    pvalue, own = combine(best, weights)
+    total = _WEIGHTS["together"] + sum(weights)
+    both = min(kernel * total / _WEIGHTS["together"], pvalue * total / sum(weights))
+    return min(1.0, both), (kernel, *(float(p) for p in own))

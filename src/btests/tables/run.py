@@ -49,7 +49,7 @@ def run(a: Any, b: Any, options: Options, began: float, progress: Callable[[floa
     asked: dict[str, Any] = {"pvalue_at_all": pvalue, "beyond": None}
     if options.tolerance is not None:
         beyond = columns_beyond(columns, assessed.orders, options.tolerance)
-        whole = whole_beyond(together.effect, options.tolerance)
+        whole = whole_beyond(assessed.effect, options.tolerance)
         pvalue = both_beyond(whole, beyond)
         asked["beyond"] = {"together": whole, "columns": float(beyond.min())}
         found = [
@@ -75,7 +75,7 @@ def run(a: Any, b: Any, options: Options, began: float, progress: Callable[[floa
         pvalue,
         options.alpha,
         together.result,
-        together.effect,
+        assessed.effect,
         tuple(ranked),
         tuple(relations),
         tuple(looks),
@@ -228,7 +228,7 @@ def _details(
     place = {cells.name: cells for cells in columns}
     ordered = [place[column.name] for column in ranked]
     pair = telling(place, ranked, relations)
-    bandwidth = getattr(assessed.together.effect.kernel, "bandwidth", None)
+    bandwidth = getattr(assessed.effect.kernel, "bandwidth", None)
     if not isinstance(bandwidth, float):
         bandwidth = float(np.sqrt(len(assessed.encoding.owners)))
     return {

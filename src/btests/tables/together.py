@@ -15,7 +15,7 @@ from btests.nulls import SignFlip
 from btests.nulls.protocol import wants_gram
 from btests.nulls.signs import Flips, draw_flips
 from btests.result import TestResult
-from btests.selection import Aggregate, Candidate, MedianFamily, Setting
+from btests.selection import Aggregate, Candidate, Median, MedianFamily, Setting
 from btests.statistics import Family, Sample
 from btests.summary import Summary
 from btests.tables.scores import Scored
@@ -30,19 +30,22 @@ LARGEST_BLOCK = 128
 # Blocks for the other looks alone are folded as if for so many kernels: some hundred signs are enough.
 _SHARES = 8
 
+# Rows of each side whose distances make the bandwidth of the effect, and draws of a null that nobody looks at.
+_MEDIAN_ROWS = 500
+_FEW_RESAMPLES = 19
+
 _WHOLE = ("permutation", "spectrum", "gamma", "pearson")
 
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """The kernel look: its result, the result of the fixed kernel that measures the effect, and its scores.
+    """The kernel look: its result and its scores.
 
     ``scored`` is None where the null is another than sign flips, or rows were spent on the choice of the kernel; the
     flips are then for the other looks alone.
     """
 
     result: TestResult
-    effect: TestResult
     scored: Scored | None
     flips: Flips
     blocks: Blocks
@@ -64,8 +67,8 @@ def look(x: Array, y: Array, *, kernel: Any, null: Any, block_size: int | None, 
     blocks = Blocks.of_size(len(x), len(y), size, _SHARES)
     if isinstance(result.null, SignFlip) and result.n_spent == (0, 0) and not isinstance(kernel, Aggregate):
         flips = draw_flips(result.summary, result.null.n_resamples, seed)
-        return Together(result, result, _ratios((result.summary,), flips), flips, result.summary.blocks)
-    return Together(result, result, None, draw_flips(_shape(blocks), SignFlip().n_resamples, seed), blocks)
+        return Together(result, _ratios((result.summary,), flips), flips, result.summary.blocks)
+    return Together(result, None, draw_flips(_shape(blocks), SignFlip().n_resamples, seed), blocks)
 
 
 def _aggregated(x: Array, y: Array, null: SignFlip, size: int, seed: int) -> Together:
@@ -93,10 +96,18 @@ def _aggregated(x: Array, y: Array, null: SignFlip, size: int, seed: int) -> Tog
         selector=aggregate,
         selection=replace(selection, candidates=rated),
     )
-    middle = FACTORS.index(1.0)
-    effect = TestResult.conclude(summaries[middle], null, kernels[middle], seed, engine=engine, began=began)
     flips = draw_flips(summaries[0], null.n_resamples, seed)
-    return Together(result, effect, _ratios(summaries, flips), flips, summaries[0].blocks)
+    return Together(result, _ratios(summaries, flips), flips, summaries[0].blocks)
+
+
+def measure(x: Array, y: Array, *, kernel: Any, block_size: int | None) -> TestResult:
+    """Return the test whose MMD^2 is the effect: with one kernel, the Gaussian of median bandwidth unless one is named.
+
+    (n_x, d) and (n_y, d), in an order that does not depend on the seed of the comparison.
+    """
+    size = default_block_size(min(len(x), len(y))) if block_size is None else block_size
+    chosen = Median(n_rows=_MEDIAN_ROWS) if kernel is None else kernel
+    return btest(x, y, kernel=chosen, null=SignFlip(_FEW_RESAMPLES), block_size=size, seed=0, shuffle=False)
 
 
 def _ratios(summaries: tuple[Summary, ...], flips: Flips) -> Scored:
