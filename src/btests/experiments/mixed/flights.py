@@ -26,7 +26,9 @@ def flights() -> Any:
     path = Path(found.submodule_search_locations[0]) / "data" / "flights.csv.zip"
     with zipfile.ZipFile(path) as archive:
         data = archive.read("flights.csv")
-    return import_module("pyarrow.csv").read_csv(io.BytesIO(data)).drop_columns(["year"])
+    csv = import_module("pyarrow.csv")
+    options = csv.ConvertOptions(null_values=["NA"], strings_can_be_null=True)  # also of the tail numbers
+    return csv.read_csv(io.BytesIO(data), convert_options=options).drop_columns(["year"])
 
 
 @lru_cache(1)
