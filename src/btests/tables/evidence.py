@@ -10,9 +10,9 @@ import numpy as np
 from btests.tables.cells import Cells
 from btests.tables.encoding import Encoding
 from btests.tables.features import column_differences, pooled_ranks, relation_scores
-from btests.tables.moves import effect
 from btests.tables.relations import Margin, most_scores, scored_pairs
 from btests.tables.scores import Features, Scored, quadratic_scores
+from btests.tables.share import share_moved
 from btests.tables.units import Units
 
 
@@ -41,7 +41,7 @@ def gather(columns: Sequence[Cells], encoding: Encoding, units: Units) -> Eviden
         for part in column_differences(dealt, code, rank, units):
             features.append(part)
             owners += [j] * part.weights.shape[1]
-        effects.append(effect(dealt, rank))
+        effects.append(share_moved(dealt, rank, code.periods))
         if most:
             scores, n_scores = relation_scores(dealt, rank, most)
             margins.append(Margin(scores.astype(np.float32), n_scores))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from btests.tables.moves import Move
+from btests.tables.move import Move
 
 
 @dataclass(frozen=True, slots=True)

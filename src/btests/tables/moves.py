@@ -3,37 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from btests.blocks import Array, Index
+from btests.blocks import Array
 from btests.tables.cells import Cells
+from btests.tables.move import Move
+from btests.tables.periods import period_moves
 from btests.tables.words import percent
 
 #: A move of fewer standard errors than this is not mentioned.
 _STANDARD_ERRORS = 3.0
 
 _QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
-
-# Bins of equal pooled shares in which a number's change is counted.
-_BINS = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """One thing that moved: what, how much on both sides, in words, and in standard errors."""
-
-    what: str
-    a: float | None
-    b: float | None
-    text: str
-    errors: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        return {"what": self.what, "a": self.a, "b": self.b, "text": self.text}
 
 
 def describe_side(cells: Cells, b: bool) -> dict[str, Any]:
@@ -74,38 +57,13 @@ def level_shares(cells: Cells) -> tuple[Array, Array]:
     return found[0], found[1]
 
 
-def effect(cells: Cells, rank: Array | None) -> float:
-    r"""Return the share of rows that would have to change to make the sides alike, less what chance gives.
-
-    It is the total variation distance over levels, or over bins of equal pooled shares (``rank`` is the pooled rank of
-    numbers, None for levels), with missing as a bin of its own. Two samples of one distribution have a distance too,
-    about ``sum sqrt(p (1 - p) (1/n + 1/m) / (2 pi))``: it is taken off, as squares.
-    """
-    bins = binned(cells, rank)
-    width = int(bins.max()) + 1
-    a = np.bincount(bins[: cells.n_a], minlength=width)
-    b = np.bincount(bins[cells.n_a :], minlength=width)
-    n, m = int(a.sum()), int(b.sum())
-    distance = 0.5 * float(np.abs(a / n - b / m).sum())
-    p = (a + b) / (n + m)
-    chance = float(np.sqrt(p * (1.0 - p) * (1.0 / n + 1.0 / m) / (2.0 * math.pi)).sum())
-    return math.sqrt(max(0.0, distance**2 - chance**2))
-
-
-def binned(cells: Cells, rank: Array | None) -> Index:
-    """Return the level or the bin of each cell, missing cells in the last: (n,)."""
-    cuts = cells.values if rank is None else np.minimum(np.floor(rank * _BINS), _BINS - 1.0)
-    bins = cuts.astype(np.int64)
-    return np.where(cells.missing, bins.max() + 1, bins)
-
-
-def moves(cells: Cells) -> list[Move]:
+def moves(cells: Cells, periods: tuple[str, ...] = ()) -> list[Move]:
     """Return what moved by more than a few standard errors, the surest first."""
     found = [_missing(cells)]
     if cells.kind in ("category", "boolean"):
         found += _levels(cells)
     else:
-        found += _numbers(cells)
+        found += [*_numbers(cells), *period_moves(cells, periods)]
     moved = [move for move in found if move is not None and move.errors >= _STANDARD_ERRORS]
     return sorted(moved, key=lambda move: -move.errors)
 

@@ -17,12 +17,14 @@ from btests.tables.comparison import Comparison
 from btests.tables.dates import read_dates
 from btests.tables.encoding import Encoding
 from btests.tables.evidence import Evidence
+from btests.tables.features import pooled_ranks
 from btests.tables.findings import Column, Look, Relation
 from btests.tables.integers import shift_huge
 from btests.tables.leaving import why_left_out
 from btests.tables.matching import match, reasons
 from btests.tables.measures import relation_measure
 from btests.tables.moves import describe_levels, describe_side, moves
+from btests.tables.share import share_moved
 from btests.tables.sides import split_by
 from btests.tables.sources import Loaded, load
 from btests.tables.text import short_name
@@ -188,15 +190,19 @@ def _described(
             "chart": column_chart(cells, names),
             "encoding": str(encoding.codes[j]),
         }
+        moved, effect, periods = bool(corrected[j] <= alpha), evidence.effects[j], encoding.codes[j].periods
+        if moved and effect == 0.0:
+            rank = pooled_ranks(cells) if cells.kind in ("number", "time") else None
+            effect = share_moved(cells, rank, periods, surely=True)
         found.append(
             Column(
                 cells.name,
                 cells.kind,
-                evidence.effects[j],
+                effect,
                 float(own[j]),
                 float(corrected[j]),
-                bool(corrected[j] <= alpha),
-                tuple(moves(cells)),
+                moved,
+                tuple(moves(cells, periods)),
                 describe_side(cells, False),
                 describe_side(cells, True),
                 details,

@@ -16,7 +16,7 @@ from btests.kernels import Gaussian, Laplacian, Matern
 from btests.result import TestResult
 from btests.tables.cells import Cells
 from btests.tables.features import pooled_ranks
-from btests.tables.moves import binned
+from btests.tables.share import binned
 
 # One row in so many, on each side, tells where there is more of the first side; the others tell how much more.
 _CHOOSERS = 3
