@@ -61,7 +61,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A pair of columns whose relation moved while neither of them did."""
+    """A pair of columns whose relation moved while neither of them did: a measure on both sides, and in words."""
 
     columns: tuple[str, str]
     pvalue: float
@@ -69,11 +69,7 @@ class Relation:
     measure: str
     a: float
     b: float
-
-    @property
-    def text(self) -> str:
-        """What moved, in words."""
-        return f"{self.measure} {self.a:.3f} -> {self.b:.3f}"
+    text: str
 
 
 @dataclass(frozen=True, slots=True)

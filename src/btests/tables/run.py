@@ -219,8 +219,8 @@ def _relations(columns: Sequence[Cells], evidence: Evidence, found: Sequence[Col
     kept = []
     for (i, j), p, q in zip(evidence.pairs, own, corrected, strict=True):
         if q <= alpha and not found[i].moved and not found[j].moved:
-            measure, a, b = relation_measure(columns[i], columns[j])
-            kept.append(Relation((columns[i].name, columns[j].name), float(p), float(q), measure, a, b))
+            measured = relation_measure(columns[i], columns[j])
+            kept.append(Relation((columns[i].name, columns[j].name), float(p), float(q), *measured))
     return sorted(kept, key=lambda relation: (relation.pvalue_corrected, -abs(relation.a - relation.b)))
 
 

@@ -86,7 +86,7 @@ def as_dict(found: Comparison) -> dict[str, Any]:
             }
             for rank, column in enumerate(found.columns, start=1)
         ],
-        "relations": [{**asdict(r), "columns": list(r.columns), "text": r.text} for r in found.relations],
+        "relations": [{**asdict(r), "columns": list(r.columns)} for r in found.relations],
         "relations_tested": details["relations_tested"],
         "witness": details["witness"],
         "examples": details["examples"],
