@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from btests.tables.need import arrow
+from btests.tables.wording import option
 from btests.tables.words import counted
 
 # Types that a column may be read as after its first type did not fit all rows.
@@ -16,6 +17,20 @@ _WIDER = {"null": "string", "int64": "double", "bool": "string", "double": "stri
 _PLACE = re.compile(r"Row #(\d+)")
 _COLUMN = re.compile(r"In CSV column #(\d+): .*conversion error to ([a-z0-9]+)")
 
+#: Cells of CSV files that are missing, in columns of any kind, quoted or not; more by the option ``missing``.
+MISSING = (
+    *("", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "null", "NULL", "None", "<NA>", "#N/A", "#NA", "#N/A N/A"),
+    *("1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+)
+
+# What files begin with that are no text, and what to call them.
+_MAGIC = {
+    b"\x1f\x8b": "gzip-compressed: name it .csv.gz",
+    b"PAR1": "a Parquet file: name it .parquet",
+    b"ARROW1": "an Arrow file: name it .arrow",
+    b"PK\x03\x04": "a zip or Excel file: take the table out of it first",
+}
+
 _DELIMITERS = {";": "';'", "\t": "a tab", "|": "'|'", ",": "','"}
 
 
@@ -23,6 +38,9 @@ def read_csv(data: bytes, where: str, delimiter: str, guessed: bool) -> Any:
     """Return the table in the bytes of a file with a header; ``guessed`` if nobody named the delimiter."""
     pa = arrow()
     csv = import_module("pyarrow.csv")
+    what = next((what for start, what in _MAGIC.items() if data.startswith(start)), None)
+    if what is not None:
+        raise ValueError(f"{where!r} is {what}")
     if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\x00" in data[:4096]:
         raise ValueError(f"{where!r} is not UTF-8 text; save it as UTF-8 first")
     if not data.strip():
@@ -31,7 +49,7 @@ def read_csv(data: bytes, where: str, delimiter: str, guessed: bool) -> Any:
     names: list[str] = []
     while True:
         options = csv.ConvertOptions(
-            strings_can_be_null=True, quoted_strings_can_be_null=False, column_types=types, include_columns=None
+            strings_can_be_null=True, quoted_strings_can_be_null=True, null_values=MISSING, column_types=types
         )
         parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
         try:
@@ -43,7 +61,7 @@ def read_csv(data: bytes, where: str, delimiter: str, guessed: bool) -> Any:
         except pa.ArrowInvalid as error:
             match = _COLUMN.search(str(error))
             if match is None:
-                raise ValueError(_complaint(data, where, delimiter, error)) from None
+                raise ValueError(_complaint(data, where, delimiter, guessed, error)) from None
             names = names or csv.open_csv(io.BytesIO(data[: 2**20]), parse_options=parse).schema.names
             column = names[int(match[1])]
             if types.get(column) == pa.string():
@@ -59,7 +77,7 @@ def read_csv(data: bytes, where: str, delimiter: str, guessed: bool) -> Any:
     return table
 
 
-def _complaint(data: bytes, where: str, delimiter: str, error: Exception) -> str:
+def _complaint(data: bytes, where: str, delimiter: str, guessed: bool, error: Exception) -> str:
     csv, pa = import_module("pyarrow.csv"), arrow()
     text = str(error)
     try:
@@ -68,10 +86,27 @@ def _complaint(data: bytes, where: str, delimiter: str, error: Exception) -> str
         text = str(again)
     row = _PLACE.search(text)
     counts = re.search(r"Expected (\d+) columns, got (\d+)", text)
+    other = _other_delimiter(data, delimiter) if guessed else None
+    if counts and other is not None:
+        return (
+            f"{where!r} seems to have {_DELIMITERS[other]} between its cells, and was read with "
+            f"{_DELIMITERS[delimiter]}; add {option('delimiter', other)}"
+        )
     if counts:
         line = f"line {row[1]}" if row else "a line"
         return f"{where!r} is ragged: {line} has {counted(int(counts[2]), 'cell')} and the header has {counts[1]}"
     return f"{where!r} is not a readable CSV file: {shortly(error)}"
+
+
+def _other_delimiter(data: bytes, delimiter: str) -> str | None:
+    """Return what separates cells if the first lines all have as many of it, and not as many of the delimiter."""
+    lines = [line for line in data[: 2**16].decode("utf-8", "replace").splitlines()[:50] if line.strip()]
+    lines = lines[:-1] if len(data) > 2**16 and len(lines) > 1 else lines  # the last one may be cut off
+    for other in _DELIMITERS:
+        counts = {line.count(other) for line in lines}
+        if other != delimiter and len(counts) == 1 and counts != {0}:
+            return other
+    return None
 
 
 def _refuse_other_delimiter(table: Any, where: str, delimiter: str, guessed: bool) -> None:
@@ -80,10 +115,9 @@ def _refuse_other_delimiter(table: Any, where: str, delimiter: str, guessed: boo
     header = table.column_names[0]
     other = next((d for d in _DELIMITERS if d != delimiter and d in header), None)
     if other is not None:
-        shown = "$'\\t'" if other == "\t" else repr(other)
         raise ValueError(
             f"{where!r} has one column, {header[:60]!r}; if {_DELIMITERS[other]} separates its cells, "
-            f"add --delimiter {shown}"
+            f"add {option('delimiter', other)}"
         )
 
 

@@ -91,7 +91,14 @@ def _from_bytes(data: bytes, delimiter: str | None) -> Any:
             data = gzip.decompress(data)
         except (EOFError, OSError) as error:
             raise ValueError(f"{where} is damaged or cut off: {shortly(error)}") from None
-    starts = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\x93NUMPY": "npy", b"PK\x03\x04": "npz", b"{": "json"}
+    starts = {
+        b"PAR1": "parquet",
+        b"ARROW1": "arrow",
+        b"\x93NUMPY": "npy",
+        b"PK\x03\x04": "npz",
+        b"{": "json",
+        b"[": "json",
+    }
     name = next((name for start, name in starts.items() if data.startswith(start)), None)
     header = data.split(b"\n", 1)[0]
     if name is None:
@@ -118,8 +125,18 @@ def _read_arrow(source: Any, where: str, _: str | None) -> Any:
 
 def _read_json(source: Any, where: str, _: str | None) -> Any:
     json = import_module("pyarrow.json")
+    if _first_byte(source) == b"[":
+        raise ValueError(f"{where!r} holds one JSON array, not JSON lines; write each record on a line of its own")
     options = json.ReadOptions(block_size=2**26)
     return _guarded(lambda file: json.read_json(file, options), source, where, "JSON lines")
+
+
+def _first_byte(source: Any) -> bytes:
+    """Return the first byte of bytes or of a file that is no white space."""
+    if isinstance(source, bytes):
+        return source[:4096].lstrip()[:1]
+    with source.open("rb") as file:
+        return bytes(file.read(4096).lstrip()[:1])
 
 
 def _guarded(reader: Callable[[Any], Any], source: Any, where: str, what: str) -> Any:
