@@ -87,6 +87,10 @@ _FLAGS = {"value_a": "--a", "value_b": "--b"}
 )
 @click.option("--max-rows", type=click.IntRange(2), default=1_000_000, show_default=True, help="Rows a side at most.")
 @click.option("--delimiter", default=None, help="Of CSV files, where it is not a comma.")
+@click.option(
+    "--missing", multiple=True, help="Texts or numbers that stand for missing cells, written as in --columns: -,-999."
+)
+@click.option("--categories", multiple=True, help="Columns of numbers that are codes, written as in --columns.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 @click.option("--report", type=click.Path(path_type=Path), default=None, help="Write a page to this HTML file.")
 @click.option("--force", is_flag=True, help="Overwrite files that are there.")
@@ -110,9 +114,11 @@ def compare(
     """
     _check(tables, options["by"], report, force, demo)
     _check_options(options)
-    for name in ("columns", "exclude"):
+    for name in ("columns", "exclude", "missing", "categories"):
         options[name] = split_names(f"--{name}", options[name])
-    with _trouble(verbose):
+    from btests.tables.wording import as_flags
+
+    with _trouble(verbose), as_flags():
         if demo:
             from btests.tables.sample import FILES, write_sample
 

@@ -41,6 +41,8 @@ class Options:
     seed: int
     max_rows: int
     delimiter: str | None
+    missing: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from btests.blocks import Array, Index
 from btests.tables.need import arrow
+from btests.tables.wording import option
 
 Mask = npt.NDArray[np.bool_]
 
@@ -127,7 +128,7 @@ def pool(name: str, a: Any, b: Any, sides: tuple[str, str] = ("a", "b")) -> Cell
             what = "an infinite number" if np.isinf(values[bad[0]]) else "a number beyond 1e150"
             raise ValueError(
                 f"column {name!r} of {side} has {what} in row {bad[0] + 1}; "
-                "replace such cells, or leave the column out with --exclude"
+                f"replace such cells, or leave the column out with {option('exclude')}"
             )
     values = np.concatenate([v for v, _ in found])
     missing = np.isnan(values)

@@ -106,6 +106,8 @@ def compare(
     seed: int | None = None,
     max_rows: int = 1_000_000,
     delimiter: str | None = None,
+    missing: Sequence[str] | str = (),
+    categories: Sequence[str] | str = (),
     progress: Callable[[float], None] | None = None,
 ) -> Comparison:
     """Tell whether two tables differ, how much, and where.
@@ -135,6 +137,10 @@ def compare(
         Rows a side to test at most: of longer tables a random choice.
     delimiter
         Of CSV files, where it is not a comma (or a tab in a TSV file).
+    missing
+        Texts or numbers that say that a cell is missing, such as ``"-"`` or ``"-999"``.
+    categories
+        Columns of numbers that are codes, such as postal codes, to be compared as categories.
     progress
         Called with the share of the work that is done.
 
@@ -175,5 +181,7 @@ def compare(
         seed=check_seed(seed),
         max_rows=max_rows,
         delimiter=delimiter,
+        missing=(missing,) if isinstance(missing, str) else tuple(missing),
+        categories=(categories,) if isinstance(categories, str) else tuple(categories),
     )
     return run(a, b, options, began, progress or (lambda share: None))

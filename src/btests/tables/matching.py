@@ -8,6 +8,8 @@ from typing import Any
 
 from btests.tables.cells import KINDS, kind_of
 from btests.tables.sources import Loaded
+from btests.tables.tokens import hint_at_marks
+from btests.tables.wording import option
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +20,20 @@ class Matched:
     left_out: tuple[tuple[str, str], ...]
 
 
-def match(a: Loaded, b: Loaded, columns: Sequence[str], exclude: Sequence[str], common: bool) -> Matched:
+def match(
+    a: Loaded,
+    b: Loaded,
+    columns: Sequence[str],
+    exclude: Sequence[str],
+    *,
+    common: bool,
+    categories: Sequence[str] = (),
+) -> Matched:
     """Return the columns to compare; what does not match is an error that names it, or left out where ``common``."""
     in_a, in_b = a.table.column_names, b.table.column_names
     _require("columns", columns, a, b, common)
     _require("exclude", exclude, a, b, True)
+    _require("categories", categories, a, b, True)
     wanted = [name for name in in_a if (not columns or name in columns) and name not in exclude]
     extra = [name for name in in_b if name not in in_a and (not columns or name in columns) and name not in exclude]
     left_out = [(name, "excluded") for name in dict.fromkeys([*in_a, *in_b]) if name in exclude]
@@ -37,7 +48,8 @@ def match(a: Loaded, b: Loaded, columns: Sequence[str], exclude: Sequence[str], 
     if (only_a or extra) and not common:
         parts = [f"only in {t.name}: {_some(names)}" for t, names in ((a, only_a), (b, extra)) if names]
         raise ValueError(
-            f"the tables do not have the same columns ({'; '.join(parts)}); --common goes on with the others"
+            f"the tables do not have the same columns ({'; '.join(parts)}); "
+            f"{option('common', True)} goes on with the others"
         )
     left_out += [(name, f"only in {a.name}") for name in only_a] + [(name, f"only in {b.name}") for name in extra]
     kept, conflicts = [], []
@@ -58,7 +70,9 @@ def match(a: Loaded, b: Loaded, columns: Sequence[str], exclude: Sequence[str], 
     if conflicts and not common:
         name, why, _ = conflicts[0]
         more = f" (and {len(conflicts) - 1} more such)" if len(conflicts) > 1 else ""
-        raise ValueError(f"column {name!r} {why}{more}; --exclude it, or go on without with --common")
+        hint = hint_at_marks(name, [a.table[name], b.table[name]])
+        advice = f"leave it out with {option('exclude')}, or go on without such columns with {option('common', True)}"
+        raise ValueError(f"column {name!r} {why}{more}; {hint or advice}")
     left_out += [(name, why) for name, why, _ in conflicts]
     if not kept:
         raise ValueError(f"no column of {a.name} and {b.name} is left to compare: {reasons(left_out)}")
@@ -71,12 +85,14 @@ def reasons(left_out: Sequence[tuple[str, str]], most: int = 4) -> str:
     return shown + (f" and {len(left_out) - most} more" if len(left_out) > most else "")
 
 
-def _require(option: str, names: Sequence[str], a: Loaded, b: Loaded, either: bool) -> None:
+def _require(keyword: str, names: Sequence[str], a: Loaded, b: Loaded, either: bool) -> None:
     for name in names:
         absent = [t.name for t in (a, b) if name not in t.table.column_names]
         if len(absent) == 2 or (absent and not either):
             there = _some(a.table.column_names)
-            raise ValueError(f"--{option} names {name!r}, which is not in {' nor in '.join(absent)}; there are {there}")
+            raise ValueError(
+                f"{option(keyword)} names {name!r}, which is not in {' nor in '.join(absent)}; there are {there}"
+            )
 
 
 def _odd(side: Loaded, name: str, kind: str) -> str:

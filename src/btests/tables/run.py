@@ -11,26 +11,25 @@ import numpy as np
 
 from btests.blocks import Array
 from btests.tables.assess import Assessed, Options, assess
-from btests.tables.cells import Cells, pool
+from btests.tables.cells import Cells
 from btests.tables.charts import column_chart, histogram
 from btests.tables.comparison import Comparison
-from btests.tables.dates import read_dates
 from btests.tables.encoding import Encoding
 from btests.tables.evidence import Evidence
 from btests.tables.features import pooled_ranks
 from btests.tables.findings import Column, Look, Relation
-from btests.tables.integers import shift_huge
-from btests.tables.leaving import why_left_out
-from btests.tables.matching import match, reasons
 from btests.tables.measures import relation_measure
 from btests.tables.moves import describe_levels, describe_side, moves
+from btests.tables.pooling import pooled_columns
 from btests.tables.share import share_moved
 from btests.tables.sides import split_by
 from btests.tables.sources import Loaded, load
 from btests.tables.text import short_name
 from btests.tables.together import Together
+from btests.tables.tokens import mark_missing
 from btests.tables.tolerance import both_beyond, columns_beyond, whole_beyond
 from btests.tables.witness import examples, telling, witness
+from btests.tables.wording import option
 
 
 def run(a: Any, b: Any, options: Options, began: float, progress: Callable[[float], None]) -> Comparison:
@@ -39,8 +38,7 @@ def run(a: Any, b: Any, options: Options, began: float, progress: Callable[[floa
     progress(0.15)
     given = tuple(side.table.num_rows for side in sides)
     notes: list[str] = []
-    sides = (_thinned(sides[0], options, 0, notes), _thinned(sides[1], options, 1, notes))
-    columns = _columns(sides, options, left_out, notes)
+    columns = pooled_columns(sides, options, left_out, notes)
     progress(0.3)
     names = (sides[0].name, sides[1].name)
     assessed = assess(columns, options, progress)
@@ -92,14 +90,14 @@ def run(a: Any, b: Any, options: Options, began: float, progress: Callable[[floa
 def _sides(a: Any, b: Any, options: Options) -> tuple[tuple[Loaded, Loaded], list[tuple[str, str]]]:
     if options.by is not None:
         if b is not None:
-            raise ValueError("--by splits one table: name one file, or two without --by")
-        whole = load(a, "the table", options.delimiter)
+            raise ValueError(f"{option('by')} splits one table: name one table, or two without {option('by')}")
+        whole = _loaded(a, "the table", options)
         return split_by(whole, options.by, options.value_a, options.value_b), [(options.by, "it tells the sides apart")]
     if b is None:
-        raise ValueError("name two tables, or one and the column that tells its sides apart with --by")
+        raise ValueError(f"name two tables, or one and the column that tells its sides apart with {option('by')}")
     if isinstance(a, str) and a == b == "-":
         raise ValueError("standard input can be one of the tables, not both")
-    one, two = load(a, "a", options.delimiter), load(b, "b", options.delimiter)
+    one, two = _loaded(a, "a", options), _loaded(b, "b", options)
     if one.name == two.name:  # the same file name in two folders
         one, two = (Loaded(t.table, str(s) if isinstance(s, str) else t.name) for t, s in ((one, a), (two, b)))
     if one.name == two.name:
@@ -107,48 +105,9 @@ def _sides(a: Any, b: Any, options: Options) -> tuple[tuple[Loaded, Loaded], lis
     return (one, two), []
 
 
-def _thinned(side: Loaded, options: Options, k: int, notes: list[str]) -> Loaded:
-    n = side.table.num_rows
-    if n < 2:
-        raise ValueError(f"{side.name} has {n} row{'s' * (n != 1)}; a test needs at least 2 a side")
-    if n <= options.max_rows:
-        return side
-    rng = np.random.default_rng([options.seed, 11, k])
-    rows = np.sort(rng.choice(n, options.max_rows, replace=False))
-    notes.append(f"of the {n} rows of {side.name}, {options.max_rows} were tested, chosen at random (--max-rows)")
-    return Loaded(side.table.take(rows), side.name)
-
-
-def _columns(
-    sides: Sequence[Loaded], options: Options, left_out: list[tuple[str, str]], notes: list[str]
-) -> list[Cells]:
-    one, two = prepared(sides[0], sides[1], notes)
-    matched = match(one, two, options.columns, options.exclude, options.common)
-    left_out.extend(matched.left_out)
-    columns = []
-    for name in matched.names:
-        cells = pool(name, one.table[name], two.table[name], (one.name, two.name))
-        why = why_left_out(cells, name in options.columns)
-        if why is None:
-            columns.append(cells)
-        else:
-            left_out.append((name, why))
-    if not columns:
-        raise ValueError(f"no column of {one.name} and {two.name} is left to compare: {reasons(left_out)}")
-    return columns
-
-
-def prepared(one: Loaded, two: Loaded, notes: list[str]) -> tuple[Loaded, Loaded]:
-    """Return both tables with dates read from text, and whole numbers that floats can hold."""
-    tables = [one.table, two.table]
-    for name in one.table.column_names:
-        if name not in two.table.column_names:
-            continue
-        found = shift_huge(*read_dates(one.table[name], two.table[name], name, notes), name, notes)
-        for k, column in enumerate(found):
-            if column is not tables[k][name]:
-                tables[k] = tables[k].set_column(tables[k].column_names.index(name), name, column)
-    return Loaded(tables[0], one.name), Loaded(tables[1], two.name)
+def _loaded(source: Any, fallback: str, options: Options) -> Loaded:
+    found = load(source, fallback, options.delimiter)
+    return Loaded(mark_missing(found.table, options.missing), found.name)
 
 
 def _looks(assessed: Assessed, alpha: float) -> list[Look]:
@@ -260,4 +219,6 @@ def _settings(options: Options) -> dict[str, Any]:
         "b": None if options.value_b is None else str(options.value_b),
         "delimiter": options.delimiter,
         "max_rows": options.max_rows,
+        "missing": list(options.missing) or None,
+        "categories": list(options.categories) or None,
     }

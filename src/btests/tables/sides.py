@@ -7,13 +7,14 @@ from typing import Any
 
 from btests.tables.need import arrow
 from btests.tables.sources import Loaded
+from btests.tables.wording import option
 
 
 def split_by(whole: Loaded, by: str, value_a: Any, value_b: Any) -> tuple[Loaded, Loaded]:
     """Return the rows of both sides, without the column that told them apart."""
     pa = arrow()
     pc = import_module("pyarrow.compute")
-    names = whole.table.column_names
+    names, both = whole.table.column_names, f"{option('value_a')} and {option('value_b')}"
     if by not in names:
         raise ValueError(f"there is no column {by!r} in {whole.name}; there are {', '.join(map(repr, names[:8]))}")
     column = whole.table[by]
@@ -24,18 +25,18 @@ def split_by(whole: Loaded, by: str, value_a: Any, value_b: Any) -> tuple[Loaded
     except pa.ArrowNotImplementedError:
         raise ValueError(f"column {by!r} of {whole.name} holds {column.type}, which does not tell sides") from None
     if (value_a is None) != (value_b is None):
-        raise ValueError(f"--a and --b go together: name the values of {by!r} for both sides, or none")
+        raise ValueError(f"{both} go together: name the values of {by!r} for both sides, or none")
     if value_a is None:
         if len(values) != 2:
             shown = ", ".join(_text(v) for v in values[:6]) + (", ..." if len(values) > 6 else "")
             raise ValueError(
-                f"column {by!r} has {len(values)} different values ({shown}); say which two to compare with --a and --b"
+                f"column {by!r} has {len(values)} different values ({shown}); say which two to compare with {both}"
             )
         chosen = sorted(values)
     else:
         chosen = [_found(value, values, by) for value in (value_a, value_b)]
         if chosen[0] == chosen[1]:
-            raise ValueError(f"--a and --b are the same value of {by!r}, {_text(chosen[0])}")
+            raise ValueError(f"{both} are the same value of {by!r}, {_text(chosen[0])}")
     sides = []
     for value in chosen:
         rows = whole.table.filter(pc.equal(column, pa.scalar(value, column.type))).drop_columns([by])
