@@ -176,6 +176,24 @@ def test_few_rows(n_a: int, n_b: int) -> None:
     assert str(found)
 
 
+@pytest.mark.parametrize(("n_a", "n_b", "least"), [(2, 2, 0.5), (2, 3, 0.25), (4, 4, 0.125), (4, 6, 1 / 16)])
+def test_so_few_rows_that_no_difference_could_be_found(n_a: int, n_b: int, least: float) -> None:
+    rng = np.random.default_rng(0)
+    found = btests.compare({"u": rng.normal(size=n_a)}, {"u": rng.normal(size=n_b) + 100}, seed=0)
+    assert not found.different
+    assert found.pvalue >= least
+    assert found.to_dict()["verdict"]["smallest_pvalue"] == least
+    sentence = f"with so few rows none could be: the smallest p-value possible is {least:.3g}, above the level 0.05."
+    assert sentence in " ".join(str(found).splitlines())
+
+
+def test_a_level_that_no_draw_can_reach() -> None:
+    rng = np.random.default_rng(0)
+    a, b = table(rng, 100), table(rng, 100)
+    assert "so few draws" in str(btests.compare(a, b, alpha=1e-4, seed=0)).splitlines()[0]
+    assert "none could be" not in str(btests.compare(a, b, alpha=1e-3, seed=0)).splitlines()[0]
+
+
 @pytest.mark.parametrize("n_columns", [1, 40, 70, 160])
 def test_any_number_of_columns(n_columns: int) -> None:
     rng = np.random.default_rng(0)

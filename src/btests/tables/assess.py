@@ -75,6 +75,14 @@ class Assessed:
     orders: tuple[Index, Index]
     notes: tuple[str, ...]
 
+    def smallest_pvalue(self) -> float:
+        """Return the smallest p-value that so many rows and draws of signs can give, 0 for nulls without draws."""
+        if self.together.scored is None:
+            return 0.0
+        flips, paired = self.together.flips, self.together.blocks.paired
+        # Of as many rows on both sides, swapping all pairs at once leaves every statistic as it is.
+        return (2 if paired else 1) / flips.n_draws if flips.exhaustive else 1.0 / (flips.n_draws + 1)
+
     def others(self) -> Iterator[tuple[str, str, Scored, float]]:
         """Yield name, title, scores and p-value of the looks but the kernel's."""
         yield "columns", "columns one by one", self.evidence.by_column, self.own[1]

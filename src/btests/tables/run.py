@@ -69,6 +69,7 @@ def run(a: Any, b: Any, options: Options, began: float, progress: Callable[[floa
     details["relations_tested"] = len(evidence.pairs)
     details["settings"] = _settings(options)
     details.update(asked)
+    details["smallest_pvalue"] = assessed.smallest_pvalue()
     details["seconds"] = time.perf_counter() - began
     progress(1.0)
     return Comparison(

@@ -37,6 +37,7 @@ def as_dict(found: Comparison) -> dict[str, Any]:
             "pvalue": found.pvalue,
             "pvalue_at_all": details["pvalue_at_all"],
             "alpha": found.alpha,
+            "smallest_pvalue": details["smallest_pvalue"],
             "tolerance": tolerance,
             "question": "at all" if tolerance is None else "more than the tolerance",
             "beyond": details["beyond"],

@@ -24,6 +24,9 @@ _LONGEST_NAME = 24
 # Words begin here in lines that have a heading.
 _INDENT = 12
 
+# With 1999 draws of signs p-values go down to that; larger ones are for want of rows.
+_FEW_DRAWS = 1.0 / 1999.0
+
 
 def verdict(found: Comparison) -> str:
     """Return the verdict as one sentence."""
@@ -36,7 +39,7 @@ def verdict(found: Comparison) -> str:
             return f"No sign that {a} and {b} differ {more}."
         return f"{differ} {more}: {_how_many(found, 'as a whole; no single column is sure to')}."
     if not found.different:
-        return f"No difference found between {a} and {b} at level {found.alpha:g}."
+        return _nothing_found(found)
     if any(column.marked for column in found.columns):
         return f"{differ}: {_how_many(found, '')}."
     if found.relations:
@@ -53,6 +56,16 @@ def _how_many(found: Comparison, none: str) -> str:
         among = f" (1 of {counted(len(found.columns), 'column')})" if len(found.columns) > 1 else ""
         return f"{marked[0]} {'does' if beyond else 'moved'}{among}"
     return f"{len(marked)} of {len(found.columns)} columns {'do' if beyond else 'moved'}, {marked[0]} the most"
+
+
+def _nothing_found(found: Comparison) -> str:
+    smallest = found.details["smallest_pvalue"]
+    start = f"No difference found between {found.names[0]} and {found.names[1]}"
+    if smallest <= found.alpha:
+        return f"{start} at level {found.alpha:g}."
+    few = "rows" if smallest > _FEW_DRAWS else "draws of signs"
+    least = f"the smallest p-value possible is {smallest:.3g}, above the level {found.alpha:g}"
+    return f"{start}, and with so few {few} none could be: {least}."
 
 
 def largest_move(found: Comparison) -> str:
