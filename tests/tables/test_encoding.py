@@ -89,6 +89,18 @@ def test_an_encoding_is_a_value_and_is_reusable() -> None:
     assert isinstance(encoding, Encoding)
 
 
+def test_an_encoding_reads_columns_as_it_learned_them() -> None:
+    days = [f"2024-01-{j % 28 + 1:02d}" for j in range(60)]
+    table = pa.table({"zip": [1, 2, 3] * 20, "day": days, "size": ["1.5", "?", "2.5"] * 20})
+    encoding = btests.compare(table, table, seed=0, categories="zip", missing="?").encoding
+    assert [code.kind for code in encoding.codes] == ["category", "time", "number"]
+    found = encoding.transform(table, missing=["?"])
+    assert np.isfinite(found).all()
+    assert (found[:, :3] > 0).sum(axis=1).tolist() == [1] * 60
+    with pytest.raises(ValueError, match="column 'size' of the table is of the kind category, and number where"):
+        encoding.transform(table)
+
+
 @pytest.mark.parametrize(
     ("values", "name", "why"),
     [

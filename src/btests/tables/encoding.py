@@ -157,17 +157,33 @@ class Encoding:
             out[1][:, own] = found[cells.n_a :][orders[1]]
         return out[0], out[1]
 
-    def transform(self, table: Any) -> Array:
-        """Return the coordinates of the rows of a table, a data frame or a file: (n, d)."""
-        from btests.tables.cells import pool
+    def transform(self, table: Any, missing: Sequence[str] = ()) -> Array:
+        """Return the coordinates of the rows of a table, a data frame or a file: (n, d); ``missing`` as in compare."""
         from btests.tables.sources import load
+        from btests.tables.tokens import mark_missing
 
-        found = load(table, "the table").table
+        found = mark_missing(load(table, "the table").table, missing)
         absent = [name for name in self.names if name not in found.column_names]
         if absent:
             raise ValueError(f"the table lacks {', '.join(map(repr, absent))}")
-        cells = [pool(name, found[name], found[name].slice(0, 0)) for name in self.names]
+        cells = [_read_as(code.kind, code.name, found[code.name]) for code in self.codes]
         return np.concatenate([code.transform(column) for code, column in zip(self.codes, cells, strict=True)], axis=1)
+
+
+def _read_as(kind: str, name: str, column: Any) -> Cells:
+    """Return an arrow column as cells of a kind."""
+    from btests.tables.cells import pool
+    from btests.tables.dates import read_dates
+    from btests.tables.tokens import as_categories
+
+    if kind == "category":
+        column = as_categories(column)
+    if kind == "time":
+        column, _ = read_dates(column, column.slice(0, 0), name, [])
+    cells = pool(name, column, column.slice(0, 0))
+    if cells.kind != kind and cells.present.any():
+        raise ValueError(f"column {name!r} of the table is of the kind {cells.kind}, and {kind} where it was learned")
+    return cells
 
 
 def robust_scale(values: Array) -> tuple[float, float]:
