@@ -53,4 +53,5 @@ def test_statistics_of_levels() -> None:
     np.testing.assert_allclose(found.moving[:, 5], d[:, 2:].sum(axis=1))  # those expected less than five times
     np.testing.assert_allclose(found.weights[:, 1], [1 / 0.9, 1 / 0.09, 0, 0, 0, 1 / 0.01])
     assert found.weights.shape == (6, 2 + 4)  # and by itself each of at least eight rows, and the rare ones together
+    assert found.counts.tolist() == [6.0] * 6
     assert weighted_levels(d[:, :2], c[:2], shares[:2], 2000, 1000).weights.shape == (2, 1)

@@ -42,10 +42,10 @@ def column_differences(cells: Cells, code: Code, rank: Array | None, units: Unit
     else:
         parts = [units.difference(feature) for feature in _number_features(cells, code, rank)]
         d, c = np.stack([d for d, _ in parts], axis=1), np.array([c for _, c in parts])
-        found = [Features(d, c, np.ones((len(c), 1)))]
+        found = [Features.of_one(d, c)]
     if cells.missing.any():
         moving, still = units.difference(_indicator(cells.missing))
-        found.append(Features(moving[:, None], np.array([still]), np.ones((1, 1))))
+        found.append(Features.of_one(moving[:, None], np.array([still])))
     return found
 
 
@@ -85,7 +85,7 @@ def weighted_levels(d: Array, c: Array, shares: Array, n: int, shorter: int) -> 
     """Return the statistics of levels: D (u, k), c (k,), pooled shares (k,), rows of both sides and of the shorter."""
     between = 1.0 / (shares + _SHARE)
     if len(shares) <= 2:  # one indicator, and all statistics of it say the same
-        return Features(d, c, between[:, None])
+        return Features(d, c, between[:, None], np.ones(1))
     rare = shares * shorter < _EXPECTED
     d = np.concatenate([d, d[:, rare].sum(axis=1, keepdims=True)], axis=1)
     c = np.append(c, c[rare].sum())
@@ -93,7 +93,8 @@ def weighted_levels(d: Array, c: Array, shares: Array, n: int, shorter: int) -> 
     chi_squared = np.append(np.where(rare, 0.0, 1.0 / shares), 1.0 / rest if rest > 0.0 else 0.0)
     alone = np.flatnonzero(np.append(shares, rest) * n >= _LEAST_ROWS)
     weights = [np.append(between, 0.0)[:, None], chi_squared[:, None], np.eye(len(c))[:, alone]]
-    return Features(d, c, np.concatenate(weights, axis=1))
+    n_statistics = 2 + len(alone)
+    return Features(d, c, np.concatenate(weights, axis=1), np.full(n_statistics, float(n_statistics)))
 
 
 def relation_scores(cells: Cells, rank: Array | None, most: int) -> tuple[Array, int]:

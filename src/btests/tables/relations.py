@@ -59,7 +59,7 @@ def scored_pairs(margins: Sequence[Margin], units: Units) -> tuple[list[tuple[in
     for i, j in pairs:
         beta, left = _told_by_margins(margins[i], margins[j], units.n_x, n_rows)
         d, c = differences.of_pair(i, j, beta)
-        features.append(Features(d / left, c / left, np.ones((len(c), 1))))
+        features.append(Features.of_one(d / left, c / left))
     return pairs, quadratic_scores(features, units.signs, units.exhaustive)
 
 

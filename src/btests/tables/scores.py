@@ -12,6 +12,9 @@ from btests.blocks import Array
 # Outcomes that differ by less than this share are equal on paper: sums made in another order.
 _TIE = 1e-9
 
+# Normal scores from which on the correction for many is made in the upper tail.
+_FAR = 7.0
+
 # Features in one product of matrices, about.
 _FEATURES = 512
 
@@ -26,11 +29,20 @@ class Features:
         D and c of the features (see ``Units``): (u, k) and (k,).
     weights
         Of the squares of the k features in each of g statistics: (k, g).
+    counts
+        For each statistic, of how many like it the largest is taken: (g,). Its score is that of the largest of so many
+        (Sidak's correction), so that what has many statistics does not drown what has one.
     """
 
     moving: Array
     still: Array
     weights: Array
+    counts: Array
+
+    @classmethod
+    def of_one(cls, moving: Array, still: Array) -> Features:
+        """Return features with the sum of all their squares as the one statistic."""
+        return cls(moving, still, np.ones((len(still), 1)), np.ones(1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +82,9 @@ class Scored:
         return out
 
     def grouped(self, owners: Sequence[int]) -> Scored:
-        """Return one score for each owner: statistic j belongs to ``owners[j]``, which increase.
-
-        It is the largest, less what the largest of so many is larger by (Sidak's correction): an owner of many
-        statistics must not drown those of one.
-        """
-        _, starts, counts = np.unique(owners, return_index=True, return_counts=True)
-        largest = np.maximum.reduceat(self.scores, starts, axis=0)
-        return Scored(_of_many(largest, counts[:, None].astype(np.float64)), self.exhaustive)
+        """Return the largest score of each owner: statistic j belongs to ``owners[j]``, which increase."""
+        starts = np.searchsorted(owners, np.unique(owners))
+        return Scored(np.maximum.reduceat(self.scores, starts, axis=0), self.exhaustive)
 
     def largest(self) -> Scored:
         """Return the largest of all scores as one statistic."""
@@ -102,7 +109,7 @@ def quadratic_scores(features: Sequence[Features], signs: Array, exhaustive: boo
         for part in portion:
             k, g = part.weights.shape
             squares = totals[:, start : start + k] @ part.weights
-            out[done : done + g] = _normal_scores(squares, *_moments(part))
+            out[done : done + g] = _of_many(_normal_scores(squares, *_moments(part)), part.counts)
             start, done = start + k, done + g
     return Scored(out, exhaustive)
 
@@ -144,16 +151,16 @@ def _normal_scores(squares: Array, mean: Array, variance: Array) -> Array:
 
 
 def _of_many(scores: Array, counts: Array) -> Array:
-    """Return the normal scores of the largest of so many independent normal scores: (m, r) and (m, 1) to (m, r)."""
+    """Return the normal scores of the largest of so many independent normal scores: (m, r) and (m,) to (m, r)."""
+    if (counts == 1.0).all():
+        return scores
     from scipy.special import log_ndtr, ndtri_exp
 
-    tail = log_ndtr(-scores)  # log P(more than that)
-    # log(1 - (1 - p)^k), and log(k p) where p is so small that the two are one.
-    rare = tail < -30.0
-    with np.errstate(divide="ignore"):
-        exact = np.log(-np.expm1(counts * np.log1p(-np.exp(np.where(rare, -30.0, tail)))))
-    found = -ndtri_exp(np.where(rare, tail + np.log(counts), exact))
-    return np.where(counts > 1, found, scores)
+    counts = counts[:, None]
+    # By the lower tail, P(all below) = P(one below)^k; far out by the upper one, where k p is as good as 1 - (1 - p)^k.
+    far = scores > _FAR
+    near = ndtri_exp(counts * log_ndtr(np.where(far, 0.0, scores)))
+    return np.where(far, -ndtri_exp(np.log(counts) + log_ndtr(-np.where(far, scores, 9.0 * _FAR))), near)
 
 
 def combine(looks: Sequence[Scored], weights: Sequence[float] | None = None) -> tuple[float, Array]:
