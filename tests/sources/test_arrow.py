@@ -101,6 +101,7 @@ def test_folders_patterns_and_lists(tmp_path: Path, suffix: str) -> None:
     files = parts_of(tmp_path / "all", rows, 30, suffix)
     (tmp_path / "all" / "_SUCCESS").write_text("")
     (tmp_path / "all" / "notes.md").write_text("not data")
+    (tmp_path / "all" / "notes.txt").write_text("not data")
     for given in (tmp_path / "all", str(tmp_path / "all" / f"part-*{suffix}"), files):
         source = open_source(given)
         check_source(source, rows)
@@ -186,6 +187,12 @@ def test_what_is_not_there_or_not_known(tmp_path: Path) -> None:
             open_source(path)
     with pytest.raises(ValueError, match="empty list"):
         open_source([])
+    with pytest.raises(ValueError, match="there is no file ''"):
+        open_source("")
+    wrong: Any
+    for wrong in (3, None, [3], b"rows.npy", {"a": 1}):
+        with pytest.raises(TypeError, match="a path, or a list of paths, is needed, got"):
+            open_source(wrong)
     (tmp_path / "folder").mkdir()
     with pytest.raises(ValueError, match="holds no data files"):
         open_source(tmp_path / "folder")

@@ -142,7 +142,8 @@ def test_bad_cells_are_named(
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
 def test_ragged_rows_are_named(tmp_path: Path, suffix: str) -> None:
     path = saved(tmp_path / f"rows{suffix}", broken("1,2"))
-    with pytest.raises(ValueError, match=r"is ragged: row \d+ has 4 cells and the first line has 3|Expected 3 columns"):
+    where = "row 777" if suffix == ".csv" else r"a row from \d+ on"
+    with pytest.raises(ValueError, match=f"is ragged: {where} has 4 cells and the first line has 3"):
         open_source(path).read(0, 900)
 
 

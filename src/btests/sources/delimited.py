@@ -247,10 +247,11 @@ class CsvSource:
                     self._refuse_text(column, j, done)
                 done += len(batch)
         except (arrow("pyarrow").ArrowException, OSError) as again:
-            place = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", str(again))
+            place = re.search(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)", str(again))
             if place is not None:
-                row = first_row + int(place[1]) - 1 if self._lines else int(place[1]) - 1
-                return f"{self.path!r} is ragged: row {row} has {place[3]} cells and the first line has {place[2]}"
+                # The parser counts the rows of what it was given, and a stream not at all.
+                row = f"row {first_row + int(place[1]) - 1}" if place[1] and self._lines else f"a row from {done} on"
+                return f"{self.path!r} is ragged: {row} has {place[3]} cells and the first line has {place[2]}"
             return f"{self.path!r} is damaged or no delimited text after row {first_row}: {shortly(again)}"
         except ValueError as found:
             return str(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from btests.sources.arrow import ArrowSource
@@ -41,10 +41,8 @@ def open_source(
     delimiter
         What separates the cells of text files; None is a tab for .tsv and .tab and a comma for others.
     """
+    given = _given(path)
     several = not isinstance(path, (str, os.PathLike))
-    given = [os.fspath(p) for p in path] if not isinstance(path, (str, os.PathLike)) else [os.fspath(path)]
-    if not given:
-        raise ValueError("there is no file in an empty list")
     if isinstance(columns, str):
         raise ValueError(f"columns must be a list of names, got {columns!r}; write [{columns!r}]")
     wanted = None if columns is None else tuple(columns)
@@ -74,6 +72,18 @@ def open_source(
     return _with_rows(Parts(name, tuple(parts), tuple(skipped)))
 
 
+def _given(path: object) -> list[str]:
+    listed = path if isinstance(path, Iterable) and not isinstance(path, (str, bytes, Mapping)) else [path]
+    given: list[str] = []
+    for one in listed:
+        if not isinstance(one, (str, os.PathLike)):
+            raise TypeError(f"a path, or a list of paths, is needed, got {one!r}")
+        given.append(os.fspath(one))
+    if not given:
+        raise ValueError("there is no file in an empty list")
+    return given
+
+
 def _alike(first: Source, part: Source) -> bool:
     return first.names is not None and set(first.names) == set(part.names or ())
 
@@ -86,9 +96,12 @@ def _with_rows(source: Source) -> Source:
 
 def _files(path: str) -> list[str]:
     found = Path(path)
+    if not path:
+        raise ValueError("there is no file ''")
     if found.is_dir():
         inside = sorted(f for f in found.rglob("*") if f.is_file() and not re.match(r"[._]", f.name))
-        files = [str(f) for f in inside if _suffix(str(f)) in _OPENERS]
+        # Notes beside the parts end with .txt as a rule; who means such a file names it.
+        files = [str(f) for f in inside if _suffix(str(f)) in _OPENERS and ".txt" not in _suffix(str(f))]
         if not files:
             raise ValueError(f"the folder {path!r} holds no data files ({known_suffixes()})")
         return files

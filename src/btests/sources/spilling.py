@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
-import tempfile
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -138,6 +136,8 @@ def spill(
     report
         Is called with the number of rows that are done, now and then.
     """
+    import tempfile  # not before it is needed: these two take as long to import as all of this package
+
     row_bytes = source.width * source.dtype.itemsize
     where = os.fspath(folder) if folder is not None else tempfile.gettempdir()
     needed = source.n_rows * (row_bytes + _PLACE.itemsize)
@@ -234,6 +234,8 @@ def _reserve(file: IO[bytes], needed: int) -> None:
 
 
 def _require_space(needed: int, where: str, source: Source) -> None:
+    import shutil
+
     try:
         free = shutil.disk_usage(where).free
     except OSError as error:
