@@ -294,3 +294,24 @@ def test_threads_read_the_same(source: Source) -> None:
             pieces = pool.map(read.window, *zip(*stretches(N, 130), strict=True))
             same(np.concatenate(list(pieces)), wanted)
         read.close()
+
+
+def test_a_shuffle_through_a_file_takes_little_memory(tmp_path: Path) -> None:
+    """In a process of its own: 200 MB of rows, of which a fraction is resident at any time."""
+    n = 12_500_000
+    with (tmp_path / "large.npy").open("wb") as file:
+        write_header: Any = np.lib.format.write_array_header_1_0
+        write_header(file, {"descr": "<f4", "fortran_order": False, "shape": (n, 4)})
+        file.truncate(file.tell() + 16 * n)
+    script = f"""
+import resource
+from btests.sources import Dealt, open_source
+read = Dealt.of(open_source({str(tmp_path / "large.npy")!r}), 1, 1, memory=2**22)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+assert read.by == "a temporary file"
+for first in range(0, {n}, 2_500_000):
+    assert not read.window(first, first + 1000).any()
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+"""
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert int(found.stdout) < 150
