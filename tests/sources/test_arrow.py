@@ -165,6 +165,19 @@ def test_damage_in_the_middle_is_skipped_too(tmp_path: Path) -> None:
     assert "part-0001" in good.skipped[0]
 
 
+def test_what_is_no_damage_is_not_skipped(tmp_path: Path) -> None:
+    files = parts_of(tmp_path / "all", RNG.normal(size=(30, 2)), 3)
+    for table, sentence in (
+        (table_of(np.full((10, 2), np.nan)), "part-0001.parquet' has a NaN"),
+        (pa.table({"a": [1.0, None], "b": [1.0, 2.0]}), "part-0001.parquet' has a missing cell in row 1, column 'a'"),
+        (pa.table({"a": ["x"], "b": ["y"]}), "part-0001.parquet' holds string, not numbers"),
+        (table_of(np.zeros((10, 3))), "have 2 columns and 3 columns"),
+    ):
+        parquet.write_table(table, files[1])
+        with pytest.raises(ValueError, match=sentence):
+            open_source(tmp_path / "all", skip_bad_parts=True)
+
+
 def test_nothing_but_bad_parts(tmp_path: Path) -> None:
     for i in range(2):
         (tmp_path / f"{i}.parquet").write_bytes(b"PAR1 and nothing else")

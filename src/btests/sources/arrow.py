@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from btests.blocks import Index
-from btests.sources.cells import arrow, choose_columns, outcome, shortly
+from btests.sources.cells import DamagedError, arrow, choose_columns, outcome, shortly
 from btests.sources.columns import to_rows
 from btests.sources.protocol import Rows
 
@@ -119,7 +119,7 @@ class ArrowSource:
                 done += len(rows)
                 yield rows
         if done != self.n_rows:
-            raise ValueError(f"{self.path!r} says that it has {self.n_rows} rows and has {done}")
+            raise DamagedError(f"{self.path!r} says that it has {self.n_rows} rows and has {done}")
 
     def _pieces(self, i: int, end: int) -> Iterator[tuple[int, Any]]:
         """Yield unit ``i`` up to row ``end``, as a whole or, where it is large, in pieces, each with its first row."""
@@ -141,7 +141,7 @@ class ArrowSource:
         else:
             unit = _guarded(self.path, lambda: _batch(self.path, i, names))
         if len(unit) != self._edges[i + 1] - self._edges[i]:
-            raise ValueError(f"{self.path!r} has changed since it was opened")
+            raise DamagedError(f"{self.path!r} has changed since it was opened")
         return unit
 
     def _stream(self, i: int, n_rows: int) -> Iterator[Any]:
@@ -167,13 +167,13 @@ def _begins(path: str) -> bytes:
         with Path(path).open("rb") as file:
             start = file.read(6)
     except OSError as error:
-        raise ValueError(f"{path!r} cannot be read: {error.strerror or shortly(error)}") from None
+        raise DamagedError(f"{path!r} cannot be read: {error.strerror or shortly(error)}") from None
     if not start:
-        raise ValueError(f"{path!r} is empty")
+        raise DamagedError(f"{path!r} is empty")
     if start[:4] == b"PAR1":
         return b"PAR1"
     if start != b"ARROW1":
-        raise ValueError(f"{path!r} is neither a Parquet nor an Arrow file: it does not begin as one")
+        raise DamagedError(f"{path!r} is neither a Parquet nor an Arrow file: it does not begin as one")
     return start
 
 
@@ -182,7 +182,7 @@ def _guarded(path: str, reading: Callable[[], Found]) -> Found:
     try:
         return reading()
     except (arrow("pyarrow").ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path!r} is damaged or cut off: {shortly(error)}") from None
+        raise DamagedError(f"{path!r} is damaged or cut off: {shortly(error)}") from None
 
 
 def _number(kind: Any, column: str, path: str) -> np.dtype[Any]:

@@ -20,6 +20,10 @@ _LARGEST = np.float64(1e300)
 _LAST_WHOLE = 2**53
 
 
+class DamagedError(ValueError):
+    """A file that cannot be read, or not to its end; what it holds was never the question."""
+
+
 def arrow(module: str = "pyarrow") -> ModuleType:
     """Return pyarrow or a module of it, or say how to get it."""
     try:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from btests.blocks import Index
-from btests.sources.cells import arrow, choose_columns, shortly
+from btests.sources.cells import DamagedError, arrow, choose_columns, shortly
 from btests.sources.columns import to_rows
 from btests.sources.lines import UNIT_BYTES, Lines, count_lines, end_of_last_row, end_of_row
 from btests.sources.protocol import Rows
@@ -142,12 +142,12 @@ class CsvSource:
         """Return how the file begins, unpacked."""
         pa = arrow("pyarrow")
         if Path(self.path).is_file() and not Path(self.path).stat().st_size:
-            raise ValueError(f"{self.path!r} is empty")
+            raise DamagedError(f"{self.path!r} is empty")
         try:
             with pa.input_stream(self.path, compression="detect") as file:
                 head: bytes = file.read(_HEAD)
         except (pa.ArrowException, OSError) as error:
-            raise ValueError(f"{self.path!r} cannot be read, or is damaged: {shortly(error)}") from None
+            raise DamagedError(f"{self.path!r} cannot be read, or is damaged: {shortly(error)}") from None
         return head
 
     def _types(self, head: bytes) -> frozenset[int]:
@@ -176,18 +176,18 @@ class CsvSource:
                 file.seek(start)
                 data = file.read(end - start)
         except OSError as error:
-            raise ValueError(f"{self.path!r} cannot be read: {error.strerror or shortly(error)}") from None
+            raise DamagedError(f"{self.path!r} cannot be read: {error.strerror or shortly(error)}") from None
         if len(data) < end - start:
-            raise ValueError(f"{self.path!r} was cut off while it was read")
+            raise DamagedError(f"{self.path!r} was cut off while it was read")
         if first == last:
             return np.empty((0, self.width))
         pa = arrow("pyarrow")
         try:
             table = self._parsed(data, self._column_types())
         except pa.ArrowException as error:
-            raise ValueError(self._complaint(self._text(data), first, error)) from None
+            raise self._complaint(self._text(data), first, error) from None
         if len(table) != last - first:
-            raise ValueError(f"{self.path!r} has changed since it was opened, or its quotes hide where rows end")
+            raise DamagedError(f"{self.path!r} has changed since it was opened, or its quotes hide where rows end")
         return to_rows(table.columns, self.names, self.name, first, self.dtype)
 
     def _stream(self) -> Iterator[Rows]:
@@ -198,7 +198,7 @@ class CsvSource:
                 yield to_rows(batch.columns, self.names, self.name, done, self.dtype)
                 done += len(batch)
         except (arrow("pyarrow").ArrowException, OSError) as error:
-            raise ValueError(self._complaint(self._texts(), done, error)) from None
+            raise self._complaint(self._texts(), done, error) from None
 
     def _texts(self) -> Iterator[Any]:
         return self._batches({str(j): arrow("pyarrow").string() for j in self._chosen})
@@ -238,8 +238,8 @@ class CsvSource:
             ),
         }
 
-    def _complaint(self, texts: Iterator[Any], first_row: int, error: Exception) -> str:
-        """Return in one sentence what is wrong with the same rows, read as text, with row and column."""
+    def _complaint(self, texts: Iterator[Any], first_row: int, error: Exception) -> ValueError:
+        """Return what is wrong with the same rows, read as text, in one sentence with row and column."""
         done = 0 if self._lines is None else first_row
         try:
             for batch in texts:
@@ -251,11 +251,12 @@ class CsvSource:
             if place is not None:
                 # The parser counts the rows of what it was given, and a stream not at all.
                 row = f"row {first_row + int(place[1]) - 1}" if place[1] and self._lines else f"a row from {done} on"
-                return f"{self.path!r} is ragged: {row} has {place[3]} cells and the first line has {place[2]}"
-            return f"{self.path!r} is damaged or no delimited text after row {first_row}: {shortly(again)}"
+                counts = f"has {place[3]} cells and the first line has {place[2]}"
+                return DamagedError(f"{self.path!r} is ragged: {row} {counts}")
+            return DamagedError(f"{self.path!r} is damaged or no delimited text after row {done}: {shortly(again)}")
         except ValueError as found:
-            return str(found)
-        return f"{self.path!r} cannot be read after row {first_row}: {shortly(error)}"
+            return found
+        return ValueError(f"{self.path!r} cannot be read after row {first_row}: {shortly(error)}")
 
     def _refuse_text(self, column: Any, j: int, first_row: int) -> None:
         for row, cell in enumerate(column.to_pylist(), start=first_row):
@@ -273,13 +274,13 @@ def _header(head: bytes, path: str, delimiter: str) -> tuple[tuple[str, ...], in
     try:
         text = line.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise ValueError(f"the first line of {path!r} is not UTF-8 text; save the file as UTF-8") from None
+        raise DamagedError(f"the first line of {path!r} is not UTF-8 text; save the file as UTF-8") from None
     try:
         cells = tuple(next(csv.reader([text], delimiter=delimiter), ()))
     except csv.Error:
         cells = ()
     if "\x00" in text or not cells:
-        raise ValueError(f"{path!r} is not a delimited text file")
+        raise DamagedError(f"{path!r} is not a delimited text file")
     other = next((d for d in _OTHERS if d != delimiter and d in text), None)
     if len(cells) == 1 and other is not None:
         raise ValueError(f"{path!r} has one column, {cells[0][:60]!r}; if {other!r} separates its cells, name it")

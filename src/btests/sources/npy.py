@@ -13,7 +13,7 @@ import numpy as np
 from numpy.lib import format as npy_format
 
 from btests.blocks import Index
-from btests.sources.cells import check_cells, outcome, shortly, warn_of_huge_whole_numbers
+from btests.sources.cells import DamagedError, check_cells, outcome, shortly, warn_of_huge_whole_numbers
 from btests.sources.protocol import Rows
 
 # Bytes of the file that are swept at a time where many scattered rows are wanted.
@@ -48,7 +48,7 @@ class NpySource:
         n_rows, width = shape[0], shape[1] if len(shape) == 2 else 1
         missing = offset + n_rows * width * stored.itemsize - Path(path).stat().st_size
         if missing > 0:
-            raise ValueError(f"{path!r} is cut off: {missing} bytes of its {n_rows} rows are missing")
+            raise DamagedError(f"{path!r} is cut off: {missing} bytes of its {n_rows} rows are missing")
         for key, value in (
             ("path", path),
             ("name", path),
@@ -111,9 +111,9 @@ class NpySource:
                 self.path, dtype=self._stored, count=count, offset=self._offset + start * self._stored.itemsize
             )
         except OSError as error:
-            raise ValueError(f"{self.path!r} cannot be read: {error.strerror or shortly(error)}") from None
+            raise DamagedError(f"{self.path!r} cannot be read: {error.strerror or shortly(error)}") from None
         if len(found) < count:
-            raise ValueError(f"{self.path!r} was cut off while it was read")
+            raise DamagedError(f"{self.path!r} was cut off while it was read")
         return found
 
     def _swept(self, rows: Index) -> Rows:
@@ -139,10 +139,10 @@ class NpySource:
             with Path(self.path).open("rb") as file:
                 pages = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except (OSError, ValueError) as error:
-            raise ValueError(f"{self.path!r} cannot be read: {shortly(error)}") from None
+            raise DamagedError(f"{self.path!r} cannot be read: {shortly(error)}") from None
         with pages:
             if len(pages) < self._offset + self.n_rows * self.width * self._stored.itemsize:
-                raise ValueError(f"{self.path!r} was cut off while it was read")
+                raise DamagedError(f"{self.path!r} was cut off while it was read")
             if hasattr(pages, "madvise"):
                 pages.madvise(mmap.MADV_RANDOM)  # a row, not the megabyte around it
             cells = np.frombuffer(pages, self._stored, self.n_rows * self.width, self._offset)
@@ -170,11 +170,11 @@ def _header(path: str) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
             shape, by_column, stored = header(file)
             offset = file.tell()
     except OSError as error:
-        raise ValueError(f"{path!r} cannot be read: {error.strerror or shortly(error)}") from None
+        raise DamagedError(f"{path!r} cannot be read: {error.strerror or shortly(error)}") from None
     except ValueError as error:
         if str(error).startswith(repr(path)):
             raise
-        raise ValueError(f"{path!r} is not a readable .npy file: {shortly(error)}") from None
+        raise DamagedError(f"{path!r} is not a readable .npy file: {shortly(error)}") from None
     if stored.hasobject:
         raise ValueError(f"{path!r} holds Python objects, which are never loaded; save plain numbers")
     if stored.names or stored.subdtype or stored.kind not in "biuf":

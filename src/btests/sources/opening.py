@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from btests.sources.arrow import ArrowSource
+from btests.sources.cells import DamagedError
 from btests.sources.delimited import CsvSource
 from btests.sources.npy import NpySource
 from btests.sources.parts import Parts
@@ -36,8 +37,9 @@ def open_source(
     columns
         The columns to read; None is all of the first part, and the others must have the same, in any order.
     skip_bad_parts
-        Go on without the parts that cannot be read, and name them in ``skipped``. Every part is then read once before
-        anything else, because damage in the middle of a part is seen only there.
+        Go on without the parts that are damaged, and name them in ``skipped``. Every part is then read once before
+        anything else, because damage in the middle of a part is seen only there. Other columns, text, and missing cells
+        are no damage, and refused.
     delimiter
         What separates the cells of text files; None is a tab for .tsv and .tab and a comma for others.
     """
@@ -60,7 +62,7 @@ def open_source(
             if skip_bad_parts:
                 for _ in part.scan(_TRIAL_ROWS):
                     pass
-        except ValueError as error:
+        except DamagedError as error:
             if not skip_bad_parts:
                 raise
             skipped.append(str(error))
