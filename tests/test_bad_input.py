@@ -66,10 +66,14 @@ def test_scalars(sample: Any) -> None:
     refused(TypeError, "y must hold at least 2 rows", y=sample)
 
 
-@pytest.mark.parametrize("sample", ["data.csv", b"data", pathlib.Path("data.csv"), np.str_("data")], ids=repr)
-def test_strings_and_paths(sample: Any) -> None:
-    refused(TypeError, "y must be the data, not .*read the file first", y=sample)
-    refused(TypeError, "must be the data", sample, kernel=Pairwise(lambda a, b: 1.0))
+@pytest.mark.parametrize("sample", ["data.csv", pathlib.Path("data.csv"), np.str_("data")], ids=repr)
+def test_paths_of_no_file(sample: Any) -> None:
+    refused(ValueError, "there is no file .*data", y=sample)
+    refused(ValueError, "there is no file .*data", sample)
+
+
+def test_bytes() -> None:
+    refused(TypeError, "y must be the data, not b'data'", y=b"data")
 
 
 @pytest.mark.parametrize("sample", [{"a": [1, 2]}, {1, 2}], ids=repr)
@@ -274,7 +278,7 @@ def test_n_threads(option: Any) -> None:
 
 @pytest.mark.parametrize("option", [0, 1, "yes", None])
 def test_shuffle(option: Any) -> None:
-    refused(TypeError, "shuffle must be True or False", shuffle=option)
+    refused(TypeError, "shuffle must be True, False or 'buffered'", shuffle=option)
 
 
 # Kernels

@@ -40,7 +40,10 @@ from btests.selection import (
     Weights,
     bandwidths,
 )
+from btests.sources import open_source
+from btests.stream import Stream
 from btests.tables import Comparison, compare
+from btests.tally import Tally
 from btests.warnings import BTestWarning, DegenerateDataWarning, FewBlocksWarning, PrecisionWarning, SelectionWarning
 
 __version__ = "0.1.0"
@@ -80,6 +83,8 @@ __all__ = [
     "Selector",
     "SignFlip",
     "Spectrum",
+    "Stream",
+    "Tally",
     "TestResult",
     "ThirdCumulant",
     "Weights",
@@ -87,4 +92,5 @@ __all__ = [
     "btest",
     "compare",
     "median_bandwidth",
+    "open_source",
 ]

@@ -2,53 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from contextlib import closing
 from numbers import Integral
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from btests.blocks import Blocks
+from btests.checkpoint import Recorder
 from btests.fast.pool import limit_threads
-from btests.kernels import Combination, Distance, Gaussian, Kernel, Laplacian, Linear, Matern, Pairwise
-from btests.nulls import (
-    CrossBlocks,
-    Gamma,
-    Law,
-    Normal,
-    Null,
-    Pearson,
-    Permutation,
-    SignFlip,
-    Spectrum,
-    ThirdCumulant,
-)
-from btests.nulls.protocol import check_sizes, wants_gram
+from btests.kernels import Combination, Kernel, Pairwise
+from btests.nulls import CrossBlocks, Gamma, Normal, Null, Pearson, Permutation, SignFlip, Spectrum, ThirdCumulant
+from btests.nulls.protocol import wants_gram
+from btests.order import deal
+from btests.pipeline import KERNELS, Question
 from btests.result import TestResult
-from btests.selection import (
-    Aggregate,
-    Candidate,
-    MakesKernels,
-    Median,
-    MedianFamily,
-    Selection,
-    Selector,
-    Setting,
-    bandwidths,
-)
-from btests.statistics import MMD, Family, Gram, Sample, summarize
-from btests.statistics.checks import check_kernel, check_precision
+from btests.samples import StoredSamples, is_elsewhere
+from btests.selection import Aggregate, MakesKernels, MedianFamily, Selector, Setting, bandwidths
+from btests.statistics import Sample, watched_by
 from btests.validation import check_block_size, check_samples, check_seed
 
-_KERNELS: dict[str, Kernel | Selector] = {
-    "gaussian": Median(Gaussian),
-    "laplacian": Median(Laplacian),
-    "matern": Median(Matern),
-    "energy": Distance(),
-    "linear": Linear(),
-}
 #: What docs/choices.md finds best for data that nothing is known about.
 _DEFAULT = Aggregate(MedianFamily())
 
@@ -72,10 +48,12 @@ def btest(
     block_size: int | None = None,
     null: Null | str | None = None,
     seed: int | None = None,
-    shuffle: bool = True,
+    shuffle: bool | str = True,
     gamma: float = 0.5,
     dtype: str = "float64",
     n_threads: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> TestResult:
     r"""Test whether two samples come from the same distribution.
 
@@ -85,7 +63,10 @@ def btest(
     ----------
     x, y
         Samples: arrays (n, d), vectors (n,), data frames of numbers (columns are matched by name), or, with a kernel
-        for them, sequences of any objects. They may differ in length.
+        for them, sequences of any objects. They may differ in length. Or what is too large for memory: the path of a
+        .npy, Parquet, Arrow or CSV file of numbers, or of a folder of such parts (:func:`btests.open_source` for some
+        columns of them), read a chunk at a time; an iterator of batches such as a data loader (see
+        :class:`btests.Stream`); dask arrays and data frames. The answer for the same seed is the same.
     kernel
         A kernel; ``None`` is ``Aggregate(MedianFamily())``, Gaussians of several bandwidths around the median at once
         (and with a null other than ``SignFlip`` the median alone). Also ``"gaussian"``, ``"laplacian"``, ``"matern"``
@@ -104,7 +85,8 @@ def btest(
         For the shuffle and the null. The same seed gives the same result to the last bit, however many threads.
     shuffle
         Deal the rows into blocks in random order. Without it, rows that are sorted or depend on their neighbours
-        make the blocks unlike one another.
+        make the blocks unlike one another. ``"buffered"`` reads units of a file, such as row groups, in random order
+        and shuffles some of them at a time: faster than any row anywhere, and no help where the file is sorted.
     gamma
         Exponent of the default block size, between 0 and 1.
     dtype
@@ -112,6 +94,11 @@ def btest(
     n_threads
         Threads of the loops over blocks; ``None`` is all cores of this process, or what the variable BTESTS_THREADS
         says. (The matrix products of the quadratic-time nulls are numpy's, with threads of its own.)
+    checkpoint
+        For rows that are not in memory: a file that the work done so far is kept in. The same call goes on from it
+        after an interruption, to the same answer.
+    progress
+        For rows that are not in memory: called with the rows done and the rows in all.
 
     Returns
     -------
@@ -133,116 +120,42 @@ def btest(
     """
     began = time.perf_counter()
     _check_options(kernel, null, shuffle, dtype, n_threads)
-    rows_x, rows_y = check_samples(
-        x,
-        y,
-        objects_allowed=kernel is not None and not isinstance(kernel, str),
-        objects_wanted=_is_for_objects(kernel),
-    )
-    seed = check_seed(seed)
     null = _NULLS[null]() if isinstance(null, str) else null or SignFlip()
     if kernel is None and isinstance(null, SignFlip):
         kernel = _DEFAULT
-    check_block_size(block_size, gamma, min(len(rows_x), len(rows_y)))
     setting = Setting(block_size, gamma, dtype)
-    sample_x, sample_y = _dealt(rows_x, seed, 1, shuffle), _dealt(rows_y, seed, 2, shuffle)
+    given = None if seed is None else check_seed(seed)
+    if is_elsewhere(x) or is_elsewhere(y):
+        if wants_gram(null):
+            raise ValueError(f"{null!r} needs all rows in memory at once; load them, or take null=SignFlip()")
+        run = repr((kernel, setting, null, shuffle, str(x), str(y)))
+        recorder = Recorder(None if checkpoint is None else Path(checkpoint), run, given, progress)
+        with closing(StoredSamples.open(x, y, recorder.seed, shuffle)) as stored:
+            check_block_size(block_size, gamma, min(len(stored.x), len(stored.y)))
+            question = Question(kernel, null, recorder.seed, setting, stored.order, began)
+            with limit_threads(n_threads), watched_by(recorder):
+                return question.of(stored.x, stored.y)
+    if checkpoint is not None or progress is not None:
+        raise ValueError("checkpoint and progress are for rows in files, and these are in memory")
+    if shuffle == "buffered":
+        raise ValueError("shuffle='buffered' is for rows in files; those in memory are shuffled exactly")
+    rows_x, rows_y = check_samples(
+        x,
+        y,
+        objects_allowed=kernel not in (None, _DEFAULT) and not isinstance(kernel, str),
+        objects_wanted=_is_for_objects(kernel),
+    )
+    check_block_size(block_size, gamma, min(len(rows_x), len(rows_y)))
+    number = check_seed(given)
+    question = Question(kernel, null, number, setting, "exact" if shuffle else "as stored", began)
     with limit_threads(n_threads):
-        if isinstance(kernel, Aggregate):
-            return _test_all(kernel, sample_x, sample_y, setting, null=null, seed=seed, began=began)
-        selection = choose(kernel, sample_x, sample_y, setting)
-        return _test(selection, setting, null, seed, began, selector=_selector(kernel))
+        return question.of(_dealt(rows_x, number, 1, shuffle), _dealt(rows_y, number, 2, shuffle))
 
 
-def _test(
-    selection: Selection, setting: Setting, null: Null, seed: int, began: float, *, selector: Selector | None = None
-) -> TestResult:
-    kernel, x, y = selection.kernel, selection.x, selection.y
-    check_kernel(kernel, x, y)
-    check_precision(kernel, x, y, setting.dtype)
-    statistic = MMD(kernel, setting.dtype)
-    blocks = Blocks.of_size(len(x), len(y), _size(null, setting, x, y))
-    engine = statistic.engine(x)
-    evidence: object = None
-    law: Law | None = None
-    if wants_gram(null):
-        # The plain path would hold the matrices of a whole block, which is all rows here, and evaluate a kernel that is
-        # slow a second time: the one pass over the tiles serves both. Compiled loops are faster than that.
-        evidence = gram = Gram(kernel, x, y, for_summary=engine == "numpy")
-        law = null.learn(gram, seed)
-        summary = gram.summary() if engine == "numpy" else summarize(statistic, x, y, blocks)
-    else:
-        summary = summarize(statistic, x, y, blocks)
-    return TestResult.conclude(
-        summary,
-        null,
-        kernel,
-        seed,
-        engine=engine,
-        began=began,
-        evidence=evidence,
-        law=law,
-        selector=selector,
-        selection=selection,
-    )
-
-
-def _test_all(
-    aggregate: Aggregate, x: Sample, y: Sample, setting: Setting, *, null: Null, seed: int, began: float
-) -> TestResult:
-    if not isinstance(null, SignFlip):
-        raise ValueError(f"Aggregate needs sign flips that its kernels share: null must be SignFlip(), got {null!r}")
-    selection, summaries = aggregate.summarize(x, y, setting)
-    verdict = aggregate.conclude(summaries, null, seed)
-    rated = tuple(
-        Candidate(candidate.kernel, float(score), float(j == verdict.spoke))
-        for j, (candidate, score) in enumerate(zip(selection.candidates, verdict.scores, strict=True))
-    )
-    return TestResult.conclude(
-        summaries[verdict.spoke],
-        null,
-        selection.candidates[verdict.spoke].kernel,
-        seed,
-        engine=Family(tuple(c.kernel for c in selection.candidates)).engine(x),
-        began=began,
-        law=verdict.law,
-        selector=aggregate,
-        selection=replace(selection, candidates=rated),
-    )
-
-
-def _size(null: Null, setting: Setting, x: Sample, y: Sample) -> int:
-    n = min(len(x), len(y))
-    if wants_gram(null):
-        if setting.block_size not in (None, n):
-            raise ValueError(
-                f"{null!r} tests all rows at once: block_size must be {n} or None, got {setting.block_size}"
-            )
-        check_sizes(null, len(x), len(y))
-        return n
-    return setting.size_for(x, y)
-
-
-def _dealt(rows: Any, seed: int, stream: int, shuffle: bool) -> Sample:
+def _dealt(rows: Any, seed: int, stream: int, shuffle: bool | str) -> Sample:
     if not shuffle:
         return Sample(rows)
-    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, stream])))
-    return Sample(rows, rng.permutation(len(rows)))
-
-
-def choose(kernel: Kernel | Selector | str | None, x: Sample, y: Sample, setting: Setting | None = None) -> Selection:
-    """Return the kernel that was asked for or selected, and the rows that are valid for testing with it."""
-    selector = _selector(kernel)
-    if selector is not None:
-        return selector.select(x, y, setting or Setting())
-    fixed: Any = _KERNELS[kernel] if isinstance(kernel, str) else kernel
-    return Selection(fixed, x, y)
-
-
-def _selector(kernel: Kernel | Selector | str | None) -> Selector | None:
-    """Return what chooses the kernel, None where it is given."""
-    if kernel is None or isinstance(kernel, str):
-        kernel = _KERNELS[kernel or "gaussian"]
-    return kernel if isinstance(kernel, Selector) else None
+    return Sample(rows, deal(len(rows), seed, stream).rows(0, len(rows)))
 
 
 def _is_for_objects(kernel: object) -> bool:
@@ -254,8 +167,8 @@ def _is_for_objects(kernel: object) -> bool:
 
 
 def _check_options(kernel: object, null: object, shuffle: object, dtype: object, n_threads: object) -> None:
-    if isinstance(kernel, str) and kernel not in _KERNELS:
-        raise ValueError(f"kernel must be one of {', '.join(sorted(_KERNELS))}, or a kernel object, got {kernel!r}")
+    if isinstance(kernel, str) and kernel not in KERNELS:
+        raise ValueError(f"kernel must be one of {', '.join(sorted(KERNELS))}, or a kernel object, got {kernel!r}")
     makes_several = kernel is bandwidths or (isinstance(kernel, MakesKernels) and callable(kernel.kernels))
     if isinstance(kernel, (list, tuple)) or makes_several:
         raise TypeError(
@@ -275,8 +188,8 @@ def _check_options(kernel: object, null: object, shuffle: object, dtype: object,
         raise TypeError(f"null must be an object, not the class: write {null.__name__}()")
     if null is not None and not isinstance(null, str) and not hasattr(null, "learn"):
         raise TypeError(f"null must be a null such as SignFlip(), got {type(null).__name__}")
-    if not isinstance(shuffle, (bool, np.bool_)):
-        raise TypeError(f"shuffle must be True or False, got {shuffle!r}")
+    if not isinstance(shuffle, (bool, np.bool_)) and shuffle != "buffered":
+        raise TypeError(f"shuffle must be True, False or 'buffered', got {shuffle!r}")
     if dtype not in ("float64", "float32"):
         raise ValueError(f"dtype must be 'float64' or 'float32', got {dtype!r}")
     whole = isinstance(n_threads, Integral) and not isinstance(n_threads, bool)

@@ -98,6 +98,10 @@ class Blocks:
         edges[-1] = self.n_blocks
         return edges
 
+    def start(self, block: int) -> tuple[int, int]:
+        """Return the first row of x and of y in a block; for the number of blocks the ends."""
+        return tuple(block * (n // self.n_blocks) + min(block, n % self.n_blocks) for n in (self.n_x, self.n_y))  # type: ignore[return-value]
+
     def runs(self, first_block: int, last_block: int) -> Iterator[Run]:
         """Yield blocks ``first_block .. last_block - 1`` as runs of one shape."""
         q_x, r_x = divmod(self.n_x, self.n_blocks)
@@ -107,13 +111,22 @@ class Blocks:
             start_x, start_y = i * q_x + min(i, r_x), i * q_y + min(i, r_y)
             yield Run(i, j - i, start_x, start_y, q_x + (i < r_x), q_y + (i < r_y))
 
-    def partners(self) -> tuple[Index, Index]:
-        """Return the rows of x and of y that swap places with one another, block by block: two of the same length."""
-        found: list[tuple[Index, Index]] = []
+    @property
+    def n_partners(self) -> int:
+        """Rows of x that swap places with one of y."""
+        return sum(run.n_blocks * min(run.b_x, run.b_y) for run in self.runs(0, self.n_blocks))
+
+    def partners(self, numbers: Index | None = None) -> tuple[Index, Index]:
+        """Return the rows of x and of y that swap places, block by block: of these pairs, or of all: two of (m,)."""
+        numbers = np.arange(self.n_partners) if numbers is None else numbers
+        of_x, of_y, begin = np.empty_like(numbers), np.empty_like(numbers), 0
         for run in self.runs(0, self.n_blocks):
-            block, row = np.arange(run.n_blocks)[:, None], np.arange(min(run.b_x, run.b_y))
-            found.append(((run.start_x + block * run.b_x + row).ravel(), (run.start_y + block * run.b_y + row).ravel()))
-        return np.concatenate([x for x, _ in found]), np.concatenate([y for _, y in found])
+            b = min(run.b_x, run.b_y)
+            here = (numbers >= begin) & (numbers < begin + run.n_blocks * b)
+            block, row = np.divmod(numbers[here] - begin, b)
+            of_x[here], of_y[here] = run.start_x + block * run.b_x + row, run.start_y + block * run.b_y + row
+            begin += run.n_blocks * b
+        return of_x, of_y
 
     def pair_weights(self) -> Array:
         """Return what a core of paired samples expects per unit of MMD^2, averaged over blocks: (g, g)."""

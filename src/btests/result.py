@@ -64,6 +64,11 @@ class TestResult:
         One sentence where the kernel, or the choice of it, is not what was hoped for, else empty.
     n_spent
         Rows of x and of y that the choice used up. They were not tested.
+    order
+        How rows were put in order before they were dealt into blocks: ``exact`` (any row anywhere), ``buffered`` (rows
+        that are stored near one another may have met the same blocks) or ``as stored``.
+    n_waiting
+        Rows of x and of y that were not tested because they fill no block; of a stream, they wait for others.
     """
 
     __test__ = False  # not a test case, whatever pytest thinks of the name
@@ -87,6 +92,8 @@ class TestResult:
     candidates: tuple[Candidate, ...] = field(default=(), repr=False)
     note: str = ""
     n_spent: tuple[int, int] = (0, 0)
+    order: str = "as stored"
+    n_waiting: tuple[int, int] = (0, 0)
 
     @classmethod
     def conclude(
@@ -102,11 +109,15 @@ class TestResult:
         law: Law | None = None,
         selector: Selector | Aggregate | None = None,
         selection: Selection | None = None,
+        candidates: tuple[Candidate, ...] | None = None,
+        order: str = "as stored",
+        n_waiting: tuple[int, int] = (0, 0),
     ) -> TestResult:
         """Return the result of a complete summary; ``began`` is when the work did, on ``time.perf_counter``.
 
         ``evidence`` is what the null learns from where that is not the summary, ``law`` what it has learned already;
-        ``selector`` and ``selection`` are how the kernel was chosen, of which the result keeps all but the data.
+        ``selector`` and ``selection`` are how the kernel was chosen, of which the result keeps all but the data, and
+        ``candidates`` those that it was chosen from, where that is not what the selection says.
         """
         if not summary.is_complete:
             raise ValueError(
@@ -120,9 +131,9 @@ class TestResult:
         pvalue = law.pvalue(statistic)
         b = summary.blocks
         seconds = 0.0 if began is None else time.perf_counter() - began
-        candidates, note, n_spent = (
-            ((), "", (0, 0)) if selection is None else (selection.candidates, selection.note, selection.n_spent)
-        )
+        note, n_spent = ("", (0, 0)) if selection is None else (selection.note, selection.n_spent)
+        if candidates is None:
+            candidates = () if selection is None else selection.candidates
         if not note and not summary.values.any() and not summary.cores.any():
             note = _BLIND
         sizes = (b.n_blocks, b.block_size, b.n_x, b.n_y)
@@ -141,6 +152,8 @@ class TestResult:
             candidates,
             note,
             n_spent,
+            order,
+            n_waiting,
         )
 
     def __iter__(self) -> Iterator[float]:
@@ -220,6 +233,8 @@ class TestResult:
             "candidates": [{"kernel": repr(c.kernel), "score": c.score, "weight": c.weight} for c in self.candidates],
             "note": self.note,
             "n_spent": list(self.n_spent),
+            "order": self.order,
+            "n_waiting": list(self.n_waiting),
         }
 
     def to_json(self) -> str:

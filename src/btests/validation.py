@@ -48,6 +48,15 @@ def check_samples(x: object, y: object, *, objects_allowed: bool, objects_wanted
     return rows_x, rows_y
 
 
+def check_batch(name: str, batch: object) -> Rows:
+    """Return some rows of a sample as (m, d) floats; there may be none."""
+    _refuse_other_things(name, batch)
+    rows = _rows(name, batch, _column_names(batch), False, False)
+    if len(rows):
+        _check_cells(name, rows)
+    return rows
+
+
 def check_block_size(block_size: object, gamma: object, n: int) -> int:
     """Return the block size that was asked for, or the default ``[n^gamma]``, within 2 .. n."""
     if block_size is None:
@@ -185,18 +194,22 @@ def _check_numbers(x: Rows, y: Rows) -> None:
     if x.shape[1] != y.shape[1]:
         raise ValueError(f"x has {_count(x.shape[1], 'column')} and y has {y.shape[1]}; they must have the same")
     for name, rows in (("x", x), ("y", y)):
-        step = max(1, _SLICE // rows.shape[1])
-        for start in range(0, len(rows), step):
-            part = rows[start : start + step]
-            if part.min() >= -_LARGEST and part.max() <= _LARGEST:  # False for NaN
-                continue
-            row, column = np.argwhere(~(np.abs(part) <= _LARGEST))[0]
-            cell = float(part[row, column])
-            place = f"cell in row {start + row}, column {column}"
-            if math.isfinite(cell):
-                raise ValueError(f"{name} has a {place} beyond 1e300, {cell:g}; scale the data down")
-            kind = "a NaN" if math.isnan(cell) else "an infinite"
-            raise ValueError(f"{name} has {kind} {place}; drop or fill such rows first")
+        _check_cells(name, rows)
+
+
+def _check_cells(name: str, rows: Rows) -> None:
+    step = max(1, _SLICE // rows.shape[1])
+    for start in range(0, len(rows), step):
+        part = rows[start : start + step]
+        if part.min() >= -_LARGEST and part.max() <= _LARGEST:  # False for NaN
+            continue
+        row, column = np.argwhere(~(np.abs(part) <= _LARGEST))[0]
+        cell = float(part[row, column])
+        place = f"cell in row {start + row}, column {column}"
+        if math.isfinite(cell):
+            raise ValueError(f"{name} has a {place} beyond 1e300, {cell:g}; scale the data down")
+        kind = "a NaN" if math.isnan(cell) else "an infinite"
+        raise ValueError(f"{name} has {kind} {place}; drop or fill such rows first")
 
 
 def _count(n: int, noun: str) -> str:

@@ -22,7 +22,7 @@ from btests import (
     median_bandwidth,
 )
 from btests.selection import Setting
-from btests.statistics import Sample
+from btests.statistics import AnySample, Sample
 from tests.reference import Array
 
 RNG = np.random.default_rng(0)
@@ -75,7 +75,7 @@ def test_any_list_of_kernels_is_a_family(family: list[Kernel]) -> None:
 
 def test_a_family_of_ones_own() -> None:
     class Widths:
-        def kernels(self, x: Sample, y: Sample) -> tuple[Kernel, ...]:
+        def kernels(self, x: AnySample, y: AnySample) -> tuple[Kernel, ...]:
             return tuple(Gaussian(float(len(x) + len(y)) / k) for k in (1, 2))
 
     found = MaxMMD(Widths()).select(Sample(X), Sample(Y), Setting())

@@ -22,7 +22,7 @@ from btests import (
     btest,
 )
 from btests.selection import Setting
-from btests.statistics import Sample
+from btests.statistics import AnySample, Sample
 from tests.reference import Array
 
 Make = Callable[..., Selector]
@@ -54,7 +54,7 @@ class Switch:
     def __init__(self, inner: Selector, watch: Watched) -> None:
         self.inner, self.watch = inner, watch
 
-    def select(self, x: Sample, y: Sample, setting: Setting) -> Any:
+    def select(self, x: AnySample, y: AnySample, setting: Setting) -> Any:
         """Select, and from now on it is the test."""
         found = self.inner.select(x, y, setting)
         self.watch.phase = "test"
@@ -98,7 +98,7 @@ def test_objects_are_not_used_twice_either(make: Make) -> None:
 
     x, y = list(words(40, "abcdef")), list(words(40, "abcxyz"))
     selection = make([Pairwise(shared), Pairwise(both)]).select(_objects(x), _objects(y), Setting())
-    left = {str(word) for sample in (selection.x, selection.y) for word in sample.deal(0, 1, len(sample))[0]}
+    left = {str(word) for sample in (selection.x, selection.y) for word in sample.first(len(sample))}
     assert not seen & left
     assert len(left) + len(seen) == len(set(x) | set(y))
     assert btest(x, y, kernel=make([Pairwise(shared), Pairwise(both)]), seed=1).engine == "numpy"
@@ -141,7 +141,7 @@ def test_a_leak_would_be_seen() -> None:
     rows = np.column_stack([np.arange(80), np.random.default_rng(0).normal(size=(80, 2))])
 
     class Leaks:
-        def select(self, x: Sample, y: Sample, setting: Setting) -> Any:
+        def select(self, x: AnySample, y: AnySample, setting: Setting) -> Any:
             from dataclasses import replace
 
             return replace(MaxMMD([watch.kernel(1.0), watch.kernel(2.0)]).select(x, y, setting), x=x, y=y)

@@ -15,7 +15,6 @@ from pathlib import Path
 import click
 import numpy as np
 
-from btests.api import choose
 from btests.blocks import Blocks
 from btests.experiments.counts import LEVELS, Counts, read_counts, write_counts
 from btests.experiments.pieces import folder_of, run_pieces
@@ -23,6 +22,7 @@ from btests.experiments.problems import PROBLEMS, Problem
 from btests.experiments.tables import write_tables
 from btests.fast.pool import default_threads
 from btests.nulls import CrossBlocks, Normal, Null, SignFlip, ThirdCumulant
+from btests.pipeline import choose
 from btests.result import TestResult
 from btests.selection import Setting
 from btests.statistics import MMD, Sample, summarize

@@ -69,6 +69,9 @@ class _Sample(Protocol):
     def order(self) -> npt.NDArray[np.int64] | None: ...
 
     @property
+    def start(self) -> int: ...
+
+    @property
     def origin(self) -> Array: ...
 
 
@@ -181,8 +184,8 @@ def _in_parts(run: Callable[..., None], n_nodes: int, shape: tuple[int, ...], wo
 def _task(x: _Sample, y: _Sample, blocks: Blocks, term: Term, links: Chain, *, lanes: bool) -> _Task:
     n_kernels, d = links.order.size, x.rows.shape[1]
     return _Task(
-        x=x.rows.ctypes.data,
-        y=y.rows.ctypes.data,
+        x=_address(x),
+        y=_address(y),
         order_x=None if x.order is None else x.order.ctypes.data,
         order_y=None if y.order is None else y.order.ctypes.data,
         origin=x.origin.ctypes.data,
@@ -201,6 +204,13 @@ def _task(x: _Sample, y: _Sample, blocks: Blocks, term: Term, links: Chain, *, l
         paired=blocks.paired,
         lanes_are_blocks=lanes,
     )
+
+
+def _address(sample: _Sample) -> int:
+    """Return where the first row of the whole sample would be: the loops count rows from there."""
+    rows = sample.rows
+    first = sample.start * rows.shape[1] * rows.itemsize
+    return int(rows.ctypes.data) - int(first)
 
 
 def _run(task: _Task, float32: bool) -> None:

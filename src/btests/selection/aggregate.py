@@ -18,7 +18,7 @@ from btests.selection.families import bandwidths
 from btests.selection.family import AnyFamily, check_family, kernels_of, shown
 from btests.selection.partners import partners
 from btests.selection.protocol import Candidate, Selection, Setting
-from btests.statistics import Sample
+from btests.statistics import AnySample
 from btests.summary import Summary
 
 _PAPER = bandwidths()
@@ -46,7 +46,7 @@ class Aggregate:
 
     References
     ----------
-    A. Schrab, I. Kim, M. Albert, B. Laurent, B. Guedj, A. Gretton, "MMD Aggregated Two-Sample Test", JMLR 24, 2023.
+    A. Schrab, I. Kim, M. Albert, B. Laurent, B. Guedj, A. Gretton, "MMD Aggregated Two-AnySample Test", JMLR 24, 2023.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Aggregate:
             require_positive("the weight of a kernel", weight)
         object.__setattr__(self, "weights", tuple(float(weight) for weight in self.weights))
 
-    def summarize(self, x: Sample, y: Sample, setting: Setting) -> tuple[Selection, tuple[Summary, ...]]:
+    def summarize(self, x: AnySample, y: AnySample, setting: Setting) -> tuple[Selection, tuple[Summary, ...]]:
         """Return the kernels as candidates, and their summaries on the same blocks."""
         kernels = kernels_of(self.family, *partners(x, y, setting))
         if self.weights is not None and len(self.weights) != len(kernels):

@@ -13,7 +13,7 @@ from btests.selection.families import bandwidths
 from btests.selection.family import AnyFamily, check_family, kernels_of, shown
 from btests.selection.protocol import Selection, Setting
 from btests.selection.split import check_fraction, split
-from btests.statistics import Sample
+from btests.statistics import AnySample
 from btests.summary import Summary
 
 
@@ -48,7 +48,7 @@ class CrossValidation:
             raise ValueError(f"n_folds must be a whole number between 2 and {MAX_GROUPS}, got {n!r}")
         check_fraction(self.fraction)
 
-    def select(self, x: Sample, y: Sample, setting: Setting) -> Selection:
+    def select(self, x: AnySample, y: AnySample, setting: Setting) -> Selection:
         """Return the kernel and the rows to test with it."""
         parts = split(x, y, self.fraction, setting, as_many=True)
         kernels = kernels_of(self.family, parts.choice_x, parts.choice_y)

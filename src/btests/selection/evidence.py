@@ -10,7 +10,7 @@ import numpy.typing as npt
 from btests.blocks import Array, Blocks
 from btests.kernels.protocol import Kernel
 from btests.selection.protocol import Setting
-from btests.statistics import Family, Sample, summarize_family
+from btests.statistics import AnySample, Family, summarize_family
 from btests.statistics.checks import check_kernel
 from btests.summary import Summary, sample_sd
 
@@ -67,7 +67,7 @@ class Evidence:
         return np.asarray(out)
 
 
-def gather(kernels: tuple[Kernel, ...], x: Sample, y: Sample, setting: Setting) -> Evidence:
+def gather(kernels: tuple[Kernel, ...], x: AnySample, y: AnySample, setting: Setting) -> Evidence:
     """Return the evidence of all blocks of two samples, of the size that the test has, or smaller."""
     n = min(len(x), len(y))
     asked = replace(setting, block_size=None if setting.block_size is None else min(n, setting.block_size))
@@ -77,7 +77,7 @@ def gather(kernels: tuple[Kernel, ...], x: Sample, y: Sample, setting: Setting) 
     return Evidence(np.stack([summary.values for summary in summaries]), b * (b - 1) / 2.0)
 
 
-def summarize_checked(kernels: tuple[Kernel, ...], x: Sample, y: Sample, blocks: Blocks) -> tuple[Summary, ...]:
+def summarize_checked(kernels: tuple[Kernel, ...], x: AnySample, y: AnySample, blocks: Blocks) -> tuple[Summary, ...]:
     """Return one summary per kernel, or say which kernel does not suit the data."""
     for kernel in kernels:
         check_kernel(kernel, x, y)

@@ -11,7 +11,7 @@ from btests.kernels import Gaussian, Kernel, OnColumns, median_bandwidth
 from btests.kernels.parameters import require_positive
 from btests.selection.family import check_family
 from btests.selection.median import check_maker, check_rows, name_of, pooled_bandwidth
-from btests.statistics import Sample
+from btests.statistics import AnySample
 
 
 def bandwidths(low: int = -15, high: int = 10, make: Callable[[float], Kernel] = Gaussian) -> tuple[Kernel, ...]:
@@ -62,7 +62,7 @@ class MedianFamily:
         check_family([self.make(float(factor)) for factor in self.factors])
         object.__setattr__(self, "factors", tuple(float(factor) for factor in self.factors))
 
-    def kernels(self, x: Sample, y: Sample) -> tuple[Kernel, ...]:
+    def kernels(self, x: AnySample, y: AnySample) -> tuple[Kernel, ...]:
         """Return one kernel per factor."""
         median = pooled_bandwidth(x, y, self.n_rows)
         return tuple(self.make(factor * median) for factor in self.factors)
@@ -87,7 +87,7 @@ class PerCoordinate:
         check_maker(self.make)
         check_rows(self.n_rows)
 
-    def kernels(self, x: Sample, y: Sample) -> tuple[Kernel, ...]:
+    def kernels(self, x: AnySample, y: AnySample) -> tuple[Kernel, ...]:
         """Return d kernels for samples (n, d)."""
         if not x.is_numeric:
             raise TypeError("PerCoordinate needs rows of numbers, and these are objects")

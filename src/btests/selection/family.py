@@ -9,14 +9,14 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from btests.kernels.protocol import Kernel
-from btests.statistics import Sample
+from btests.statistics import AnySample
 
 
 @runtime_checkable
 class MakesKernels(Protocol):
     """A family that depends on the data: it sees the rows that the choice is made on, and no others."""
 
-    def kernels(self, x: Sample, y: Sample) -> tuple[Kernel, ...]:
+    def kernels(self, x: AnySample, y: AnySample) -> tuple[Kernel, ...]:
         """Return the kernels to choose from."""
         ...
 
@@ -43,7 +43,7 @@ def check_family(family: object) -> Any:
     return tuple(family)
 
 
-def kernels_of(family: AnyFamily, x: Sample, y: Sample) -> tuple[Kernel, ...]:
+def kernels_of(family: AnyFamily, x: AnySample, y: AnySample) -> tuple[Kernel, ...]:
     """Return the kernels of a family, made for these rows where it wants to see them."""
     made = family.kernels(x, y) if isinstance(family, MakesKernels) else family
     kernels: tuple[Kernel, ...] = check_family(made)

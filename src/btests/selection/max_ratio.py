@@ -11,7 +11,7 @@ from btests.selection.families import bandwidths
 from btests.selection.family import AnyFamily, check_family, kernels_of, shown
 from btests.selection.protocol import Selection, Setting
 from btests.selection.split import check_fraction, split
-from btests.statistics import Sample
+from btests.statistics import AnySample
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class MaxRatio:
         require_positive("regulariser", self.regulariser)
         check_fraction(self.fraction)
 
-    def select(self, x: Sample, y: Sample, setting: Setting) -> Selection:
+    def select(self, x: AnySample, y: AnySample, setting: Setting) -> Selection:
         """Return the kernel and the rows to test with it."""
         parts = split(x, y, self.fraction, setting)
         kernels = kernels_of(self.family, parts.choice_x, parts.choice_y)

@@ -11,7 +11,7 @@ from btests.kernels import Gaussian, median_bandwidth
 from btests.kernels.protocol import Kernel
 from btests.selection.partners import partners
 from btests.selection.protocol import Selection, Setting
-from btests.statistics import Sample
+from btests.statistics import AnySample
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Median:
         check_rows(self.n_rows)
         check_maker(self.make)
 
-    def select(self, x: Sample, y: Sample, setting: Setting) -> Selection:
+    def select(self, x: AnySample, y: AnySample, setting: Setting) -> Selection:
         """Return the kernel and all rows."""
         return Selection(self.make(pooled_bandwidth(*partners(x, y, setting), self.n_rows)), x, y)
 
@@ -65,7 +65,7 @@ def name_of(make: Callable[[float], Kernel]) -> str:
     return getattr(make, "__qualname__", type(make).__qualname__)
 
 
-def pooled_bandwidth(x: Sample, y: Sample, n_rows: int = 100) -> float:
+def pooled_bandwidth(x: AnySample, y: AnySample, n_rows: int = 100) -> float:
     """Return the median bandwidth over ``n_rows`` rows of each sample."""
     if not x.is_numeric:
         raise TypeError("a median bandwidth needs rows of numbers, and these are objects; give a kernel for them")

@@ -8,13 +8,16 @@ import numpy as np
 
 from btests.blocks import Blocks
 from btests.selection.protocol import Setting
-from btests.statistics import Sample
+from btests.statistics import AnySample
 
 # The golden section: steps of this share of a circle fall everywhere on it, however many there are.
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
+# No choice looks at more rows than this; the places of all of them would cost memory for each row.
+_ENOUGH = 2**20
 
-def partners(x: Sample, y: Sample, setting: Setting) -> tuple[Sample, Sample]:
+
+def partners(x: AnySample, y: AnySample, setting: Setting) -> tuple[AnySample, AnySample]:
     """Return the rows of x and those of y that sign flips swap with them, place by place.
 
     What is chosen by the first so many of both does not change when partners swap, so the flips stay exact. Samples of
@@ -23,11 +26,13 @@ def partners(x: Sample, y: Sample, setting: Setting) -> tuple[Sample, Sample]:
     """
     if len(x) == len(y):
         return x, y
-    of_x, of_y = Blocks.of_size(len(x), len(y), setting.size_for(x, y)).partners()
-    if x.order is None:
-        n, step = len(of_x), max(1, round(_GOLDEN * len(of_x)))
+    blocks = Blocks.of_size(len(x), len(y), setting.size_for(x, y))
+    n = blocks.n_partners
+    places = np.arange(min(n, _ENOUGH))
+    if not x.is_shuffled:
+        step = max(1, round(_GOLDEN * n))
         while math.gcd(step, n) > 1:
             step += 1
-        places = np.arange(n) * step % n
-        of_x, of_y = of_x[places], of_y[places]
+        places = places * step % n
+    of_x, of_y = blocks.partners(places)
     return x.take(of_x), y.take(of_y)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from btests.kernels.protocol import Kernel
-from btests.statistics import Sample
+from btests.statistics import AnySample
 from btests.validation import check_block_size
 
 
@@ -39,8 +39,8 @@ class Selection:
     """
 
     kernel: Kernel
-    x: Sample
-    y: Sample
+    x: AnySample
+    y: AnySample
     candidates: tuple[Candidate, ...] = ()
     note: str = ""
     n_spent: tuple[int, int] = (0, 0)
@@ -54,7 +54,7 @@ class Setting:
     gamma: float = 0.5
     dtype: str = "float64"
 
-    def size_for(self, x: Sample, y: Sample) -> int:
+    def size_for(self, x: AnySample, y: AnySample) -> int:
         """Return the size of blocks of two samples: as asked for, or ``[n^gamma]`` of the shorter one."""
         return check_block_size(self.block_size, self.gamma, min(len(x), len(y)))
 
@@ -63,6 +63,6 @@ class Setting:
 class Selector(Protocol):
     """Chooses the kernel on some of the rows, and hands back those that are still valid for testing."""
 
-    def select(self, x: Sample, y: Sample, setting: Setting) -> Selection:
+    def select(self, x: AnySample, y: AnySample, setting: Setting) -> Selection:
         """Return the kernel and the rows to test with it."""
         ...

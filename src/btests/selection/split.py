@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from btests.selection.protocol import Setting
-from btests.statistics import Sample
+from btests.statistics import AnySample
 
 # Two blocks of two rows: the least that have a spread, and a choice that no row can spare for the test.
 _LEAST_ROWS = 4
@@ -16,10 +16,10 @@ _LEAST_ROWS = 4
 class Parts(NamedTuple):
     """Both samples in two parts each: no row is in two of them."""
 
-    choice_x: Sample
-    choice_y: Sample
-    test_x: Sample
-    test_y: Sample
+    choice_x: AnySample
+    choice_y: AnySample
+    test_x: AnySample
+    test_y: AnySample
 
 
 def check_fraction(fraction: object) -> None:
@@ -29,7 +29,7 @@ def check_fraction(fraction: object) -> None:
         raise ValueError(f"fraction must be between 0 and 1, both excluded, got {fraction!r}")
 
 
-def split(x: Sample, y: Sample, fraction: float, setting: Setting, *, as_many: bool = False) -> Parts:
+def split(x: AnySample, y: AnySample, fraction: float, setting: Setting, *, as_many: bool = False) -> Parts:
     """Return a share of the rows for the choice and the others for the test; ``as_many`` rows of x as of y on demand.
 
     It is the first rows in their order, which is random unless the user wants no shuffle. Samples of the same length

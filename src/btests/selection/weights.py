@@ -15,7 +15,7 @@ from btests.selection.family import AnyFamily, check_family, kernels_of, shown
 from btests.selection.protocol import Selection, Setting
 from btests.selection.quadratic import minimise
 from btests.selection.split import check_fraction, split
-from btests.statistics import Sample
+from btests.statistics import AnySample
 from btests.warnings import SelectionWarning, warn
 
 # The paper's experiments drop smaller weights. Here those of kernels brought to one spread, so that a useful kernel of
@@ -73,7 +73,7 @@ class Weights:
         require_positive("regulariser", self.regulariser)
         check_fraction(self.fraction)
 
-    def select(self, x: Sample, y: Sample, setting: Setting) -> Selection:
+    def select(self, x: AnySample, y: AnySample, setting: Setting) -> Selection:
         """Return the combination and the rows to test with it."""
         parts = split(x, y, self.fraction, setting)
         kernels = kernels_of(self.family, parts.choice_x, parts.choice_y)

@@ -4,6 +4,7 @@ from btests.sources.arrow import ArrowSource
 from btests.sources.batches import rows_of, shuffled
 from btests.sources.dealt import Dealt
 from btests.sources.delimited import CsvSource
+from btests.sources.memory import ArraySource
 from btests.sources.npy import NpySource
 from btests.sources.opening import open_source
 from btests.sources.parts import Parts
@@ -11,6 +12,7 @@ from btests.sources.protocol import Source
 from btests.sources.spilling import Spilled, spill
 
 __all__ = [
+    "ArraySource",
     "ArrowSource",
     "CsvSource",
     "Dealt",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from threading import Lock
@@ -99,6 +100,21 @@ class Dealt:
 
     def __len__(self) -> int:
         return self.source.n_rows
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return self.source.width
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """What rows come out as."""
+        return self.source.dtype
+
+    @property
+    def identity(self) -> str:
+        """What tells these rows in this order from others: files, their sizes and times, and the order."""
+        return f"{self.source!r} {_stamps(self.source)} {self.order!r}"
 
     @property
     def how(self) -> str:
@@ -207,3 +223,13 @@ class Dealt:
 def _rows_in(memory: int, source: Source) -> int:
     """Return how many rows fit into the memory: themselves twice, and where they come from and go to."""
     return max(1, memory // (2 * source.width * source.dtype.itemsize + 24))
+
+
+def _stamps(source: Any) -> list[tuple[int, int]]:
+    """Return size and time of every file that a source reads."""
+    if hasattr(source, "parts"):
+        return [stamp for part in source.parts for stamp in _stamps(part)]
+    if not hasattr(source, "path"):
+        return []
+    stat = os.stat(source.path)
+    return [(stat.st_size, stat.st_mtime_ns)]

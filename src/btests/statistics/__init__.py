@@ -3,7 +3,9 @@
 from btests.statistics.family import Family
 from btests.statistics.mapping import summarize, summarize_family
 from btests.statistics.mmd import MMD
-from btests.statistics.sample import Sample
+from btests.statistics.sample import AnySample, Sample
+from btests.statistics.stored import Stored
+from btests.statistics.watching import watched_by
 from btests.statistics.whole import Gram
 
-__all__ = ["MMD", "Family", "Gram", "Sample", "summarize", "summarize_family"]
+__all__ = ["MMD", "AnySample", "Family", "Gram", "Sample", "Stored", "summarize", "summarize_family", "watched_by"]

@@ -9,7 +9,7 @@ import numpy as np
 from btests.blocks import Array
 from btests.kernels import Combination, OnColumns
 from btests.kernels.protocol import HasTerms, Kernel, Radial
-from btests.statistics.sample import Sample
+from btests.statistics.sample import AnySample
 from btests.warnings import PrecisionWarning, warn
 
 # The probe: small enough to cost nothing with a slow kernel, with different numbers of rows to tell a transpose.
@@ -19,7 +19,7 @@ _ROWS, _OTHER_ROWS = 4, 3
 _WIDEST_IN_FLOAT32 = 10.0
 
 
-def check_kernel(kernel: Kernel, x: Sample, y: Sample) -> None:
+def check_kernel(kernel: Kernel, x: AnySample, y: AnySample) -> None:
     """Raise unless the kernel gives finite, symmetric matrices of the right shape on a few rows."""
     _check_columns(kernel, x)
     ours = type(kernel).__module__.startswith("btests.kernels")
@@ -37,14 +37,14 @@ def check_kernel(kernel: Kernel, x: Sample, y: Sample) -> None:
             raise ValueError("the kernel is not symmetric: kernel(a, b) and kernel(b, a).T differ on the first rows")
 
 
-def _check_columns(kernel: Kernel, x: Sample) -> None:
+def _check_columns(kernel: Kernel, x: AnySample) -> None:
     if isinstance(kernel, Combination):
         for member in kernel.kernels:
             _check_columns(member, x)
     if isinstance(kernel, OnColumns):
         if not x.is_numeric:
             raise TypeError("OnColumns needs rows of numbers, and these are objects")
-        kernel.check_width(x.rows.shape[1])
+        kernel.check_width(x.width)
 
 
 def kernel_matrix(kernel: Kernel, p: Any, q: Any) -> np.ndarray[Any, Any]:
@@ -76,7 +76,7 @@ def _kind(p: Any) -> str:
     return "two lists of objects" if isinstance(p, list) else f"two arrays (b, {p.shape[1]}) and (c, {p.shape[1]})"
 
 
-def check_precision(kernel: Kernel, x: Sample, y: Sample, dtype: str) -> None:
+def check_precision(kernel: Kernel, x: AnySample, y: AnySample, dtype: str) -> None:
     """Warn where float32 cannot tell the values of a very wide kernel apart."""
     if dtype != "float32" or not x.is_numeric or not isinstance(kernel, HasTerms):
         return

@@ -13,7 +13,8 @@ from btests import fast
 from btests.blocks import Array, Blocks
 from btests.kernels.protocol import Kernel, Radial
 from btests.statistics.plain import summarize_plain
-from btests.statistics.sample import Sample
+from btests.statistics.sample import AnySample, Sample
+from btests.statistics.window import Window
 from btests.summary import Part, Summary
 from btests.tree import cover
 
@@ -39,29 +40,30 @@ class Family:
     dtype: str = "float64"
     plain: bool = False
 
-    def engine(self, x: Sample) -> str:
+    def engine(self, x: AnySample) -> str:
         """Return the name of what computes the Gram blocks of such data: ``numpy`` or ``compiled (...)``."""
         return f"compiled ({fast.instruction_set()})" if self.is_compiled(x) else "numpy"
 
-    def is_compiled(self, x: Sample) -> bool:
+    def is_compiled(self, x: AnySample) -> bool:
         """Whether no kernel needs the plain path."""
-        return all(self._terms(kernel, x) is not None for kernel in self.kernels)
+        return all(self._terms(kernel, x.is_numeric) is not None for kernel in self.kernels)
 
     def summarize(
         self,
-        x: Sample,
-        y: Sample,
+        x: Sample | Window,
+        y: Sample | Window,
         blocks: Blocks,
         first: int = 0,
         last: int | None = None,
         *,
         n_threads: int | None = 1,
         lanes_are_blocks: bool | None = None,
+        goes_on: bool = False,
     ) -> tuple[Summary, ...]:
         """Return the summaries of blocks ``first .. last - 1``, or of all of them.
 
-        Threads are for compiled loops. ``lanes_are_blocks`` says which of their layouts to take where these blocks are
-        not all that there will be; the layouts round differently.
+        Threads are for compiled loops. Where the plan ``goes_on`` beyond its last block, ``lanes_are_blocks`` says
+        which of their layouts to take: the layouts round differently.
         """
         last = blocks.n_blocks if last is None else last
         numbers = (first, last)
@@ -69,8 +71,8 @@ class Family:
         top = blocks.fold_level
         if last - first < blocks.n_blocks:
             top = min(top, max(0, ((last - first) // _NODES).bit_length() - 1))
-        nodes = cover(first, last, blocks.n_blocks, top)
-        terms = [self._terms(kernel, x) for kernel in self.kernels]
+        nodes = cover(first, last, blocks.n_blocks + goes_on, top)
+        terms = [self._terms(kernel, x.is_numeric) for kernel in self.kernels]
         found: dict[Radial, tuple[Array, Array]] = {}
         for group in _groups(tuple(_unit(term) for own in terms for term in own or ())):
             columns = group[0].columns
@@ -97,8 +99,8 @@ class Family:
             summaries.append(Summary((part,)))
         return tuple(summaries)
 
-    def _terms(self, kernel: Kernel, x: Sample) -> tuple[Radial, ...] | None:
-        if self.plain or not x.is_numeric or not fast.is_available():
+    def _terms(self, kernel: Kernel, is_numeric: bool) -> tuple[Radial, ...] | None:
+        if self.plain or not is_numeric or not fast.is_available():
             return None
         # Not isinstance(kernel, HasTerms): that takes longer than all else here, and every range of folds asks.
         terms: Callable[[], tuple[Radial, ...] | None] | None = getattr(kernel, "terms", None)

@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any, Protocol, cast
 
 from btests.blocks import Blocks
 from btests.statistics.family import Family
 from btests.statistics.mmd import MMD
 from btests.statistics.plain import typical_sizes
-from btests.statistics.sample import Sample
+from btests.statistics.sample import AnySample, Sample
 from btests.summary import Summary
 
 
-def summarize(statistic: MMD, x: Sample, y: Sample, blocks: Blocks, n_threads: int | None = None) -> Summary:
+class Elsewhere(Protocol):
+    """A sample whose rows are not here: it knows how to reach them."""
+
+    def summarize(self, family: Family, y: Any, blocks: Blocks, n_threads: int | None = None) -> Sequence[Summary]:
+        """Return the summary of all blocks of this sample and another of the same kind, for each kernel."""
+        ...
+
+
+def summarize(statistic: MMD, x: AnySample, y: AnySample, blocks: Blocks, n_threads: int | None = None) -> Summary:
     """Return the summary of all blocks, spread over threads where loops are compiled."""
     return summarize_family(statistic.family(), x, y, blocks, n_threads)[0]
 
 
 def summarize_family(
-    family: Family, x: Sample, y: Sample, blocks: Blocks, n_threads: int | None = None
+    family: Family, x: AnySample, y: AnySample, blocks: Blocks, n_threads: int | None = None
 ) -> tuple[Summary, ...]:
     """Return the summary of all blocks for each kernel of a family, in their order."""
-    found = family.summarize(x, y, blocks, n_threads=n_threads)
+    if isinstance(x, Sample) and isinstance(y, Sample):
+        found = family.summarize(x, y, blocks, n_threads=n_threads)
+    else:
+        found = tuple(cast(Elsewhere, x).summarize(family, y, blocks, n_threads))
     return tuple(
         replace(summary, typical=size) for size, summary in zip(typical_sizes(family.kernels, x, y), found, strict=True)
     )

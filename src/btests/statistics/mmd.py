@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from btests.blocks import Blocks
 from btests.kernels.protocol import Kernel
 from btests.statistics.family import Family
-from btests.statistics.sample import Sample
+from btests.statistics.sample import AnySample, Sample
 from btests.summary import Summary
 
 
@@ -32,7 +32,7 @@ class MMD:
     dtype: str = "float64"
     plain: bool = False
 
-    def engine(self, x: Sample) -> str:
+    def engine(self, x: AnySample) -> str:
         """Return the name of what computes the Gram blocks of such data: ``numpy`` or ``compiled (...)``."""
         return self.family().engine(x)
 

@@ -16,7 +16,8 @@ from btests.kernels.protocol import HasTerms, Kernel
 from btests.memory import require_bytes
 from btests.statistics.checks import kernel_matrix
 from btests.statistics.gram import block_cores, block_values, without_diagonal
-from btests.statistics.sample import Sample
+from btests.statistics.sample import AnySample, Sample
+from btests.statistics.window import Window
 from btests.tree import add_up, starts
 
 # A few Gram matrices of about this many numbers together are held at once.
@@ -27,7 +28,7 @@ _SOME, _FEW = 16, 4
 
 
 def summarize_plain(
-    kernel: Kernel, x: Sample, y: Sample, blocks: Blocks, *, numbers: tuple[int, int], nodes: Index
+    kernel: Kernel, x: Sample | Window, y: Sample | Window, blocks: Blocks, *, numbers: tuple[int, int], nodes: Index
 ) -> tuple[Array, Array]:
     """Return values (m,) of blocks ``numbers[0] .. numbers[1] - 1`` and the cores of their nodes (q, k, k)."""
     first, last = numbers
@@ -49,7 +50,7 @@ def summarize_plain(
 
 
 def _gram_stacks(
-    kernel: Kernel, x: Sample, y: Sample, blocks: Blocks, numbers: tuple[int, int]
+    kernel: Kernel, x: Sample | Window, y: Sample | Window, blocks: Blocks, numbers: tuple[int, int]
 ) -> Iterator[tuple[int, Array, Array, Array]]:
     """Yield the number of a block and the Gram matrices of it and some that follow."""
     origin = x.origin if x.is_numeric and sees_no_shift(kernel) else None
@@ -68,7 +69,7 @@ def _gram_stacks(
             yield run.first_block + i, xx, yy, without_diagonal(xy) if blocks.paired else xy
 
 
-def typical_sizes(kernels: tuple[Kernel, ...], x: Sample, y: Sample) -> list[float]:
+def typical_sizes(kernels: tuple[Kernel, ...], x: AnySample, y: AnySample) -> list[float]:
     """Return for each kernel the root of its mean square between some rows of both samples."""
     n = min(_SOME if x.is_numeric else _FEW, len(x), len(y))
     rows = np.concatenate([x.first(n), y.first(n)])[None]

@@ -3,12 +3,55 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from btests.blocks import Array, Index
+
+
+class AnySample(Protocol):
+    """What a choice of the kernel needs of a sample, wherever its rows are."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def width(self) -> int:
+        """Coordinates of a row; 0 of objects."""
+        ...
+
+    @property
+    def origin(self) -> Array:
+        """A point amid the rows: (width,)."""
+        ...
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the rows are points, not objects."""
+        ...
+
+    @property
+    def is_shuffled(self) -> bool:
+        """Whether rows are dealt in an order of our own."""
+        ...
+
+    def first(self, n_rows: int) -> npt.NDArray[Any]:
+        """Return the first ``n_rows`` rows that are dealt, or all where they are fewer."""
+        ...
+
+    def head(self, n_rows: int) -> npt.NDArray[Any]:
+        """Return ``n_rows`` rows, the first in the order, or spread evenly where the order is the user's own."""
+        ...
+
+    def take(self, positions: Index) -> AnySample:
+        """Return the rows at these positions in the order, in the order given."""
+        ...
+
+    def split(self, n_rows: int) -> tuple[AnySample, AnySample]:
+        """Return the first ``n_rows`` rows in the order, and all others: no row is in both."""
+        ...
+
 
 #: Rows that the origin is the median of.
 ORIGIN_ROWS = 64
@@ -36,6 +79,21 @@ class Sample:
     def is_numeric(self) -> bool:
         """Whether the rows are points, not objects."""
         return self.rows.dtype != object
+
+    @property
+    def is_shuffled(self) -> bool:
+        """Whether rows are dealt in an order of our own."""
+        return self.order is not None
+
+    @property
+    def width(self) -> int:
+        """Coordinates of a row; 0 of objects."""
+        return self.rows.shape[1] if self.is_numeric else 0
+
+    @property
+    def start(self) -> int:
+        """The position of the first row: see :class:`btests.statistics.window.Window`."""
+        return 0
 
     def deal(self, start: int, n_blocks: int, b: int) -> npt.NDArray[Any]:
         """Return ``n_blocks`` consecutive blocks of ``b`` rows from position ``start``: (n_blocks, b, ...)."""

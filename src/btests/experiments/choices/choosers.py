@@ -18,7 +18,7 @@ from btests.nulls import (
     ThirdCumulant,
 )
 from btests.selection import Aggregate, CrossValidation, MaxMMD, MaxRatio, Median, MedianFamily, Selector, Weights
-from btests.statistics import Sample
+from btests.statistics import AnySample
 
 Choice = Kernel | Selector | Aggregate
 
@@ -35,7 +35,7 @@ class Mixed:
 
     families: tuple[MedianFamily, ...]
 
-    def kernels(self, x: Sample, y: Sample) -> tuple[Kernel, ...]:
+    def kernels(self, x: AnySample, y: AnySample) -> tuple[Kernel, ...]:
         """Return all of them."""
         return tuple(kernel for family in self.families for kernel in family.kernels(x, y))
 

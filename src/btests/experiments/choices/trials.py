@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from btests.api import btest, choose
+from btests.api import btest
 from btests.experiments.choices.changes import BY_NAME
 from btests.experiments.choices.choosers import CHOICES, NULLS, PAIRED, PICKED, RERUN, Choice
 from btests.experiments.choices.grid import Cell
 from btests.experiments.choices.tally import LEVEL, Tally
 from btests.nulls import SignFlip
+from btests.pipeline import choose
 from btests.selection import Aggregate
 from btests.statistics import Sample
 from btests.warnings import BTestWarning
@@ -60,7 +61,7 @@ def _test(cell: Cell, name: str, x: Any, y: Any, trial: int) -> list[tuple[str, 
         if len(cell.nulls) > 1 and not isinstance(kernel, Aggregate):
             # One choice serves all nulls. Fresh rows are in random order already: no shuffle.
             selection = choose(kernel, Sample(x), Sample(y))
-            kernel, x, y = selection.kernel, selection.x.rows, selection.y.rows
+            kernel, x, y = selection.kernel, selection.x.first(len(selection.x)), selection.y.first(len(selection.y))
         for null in cell.nulls:
             if isinstance(kernel, Aggregate) and not isinstance(NULLS[null], SignFlip):
                 continue  # it takes no other

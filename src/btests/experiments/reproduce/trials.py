@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import cast
 
 import numpy as np
 
-from btests.api import choose
 from btests.blocks import Array, Blocks
 from btests.experiments.problems import blobs
 from btests.experiments.reproduce.protocol import Piece, Row
 from btests.kernels import Gaussian, Kernel
 from btests.nulls import Normal, Null
+from btests.pipeline import choose
 from btests.result import TestResult
 from btests.selection import Median, Selection, Selector, Setting, Weights
 from btests.selection.choice import combine
@@ -68,7 +69,8 @@ def learn(chooser: Weights, x: Sample, y: Sample, block_size: int) -> Selection:
     n = len(parts.choice_x)
     # Blocks as `selection.evidence.gather` makes them: at least eight.
     blocks = Blocks.of_size(n, n, min(block_size, max(2, n // 8)), len(kernels))
-    summaries = Family(kernels).summarize(parts.choice_x, parts.choice_y, blocks)
+    choice_x, choice_y = cast(Sample, parts.choice_x), cast(Sample, parts.choice_y)
+    summaries = Family(kernels).summarize(choice_x, choice_y, blocks)
     b = blocks.block_size
     evidence = Evidence(np.stack([summary.values for summary in summaries]), b * (b - 1) / 2.0)
     weights = best_weights(evidence, chooser.regulariser)
@@ -80,7 +82,7 @@ def learn(chooser: Weights, x: Sample, y: Sample, block_size: int) -> Selection:
 
 def rejects(selection: Selection, block_size: int, null: Null | None = None, seed: int = 0) -> bool:
     """Whether the test on blocks rejects at ``LEVEL``. Fresh rows are in random order already: no shuffle."""
-    x, y = selection.x, selection.y
+    x, y = cast(Sample, selection.x), cast(Sample, selection.y)
     blocks = Blocks.of_size(len(x), len(y), block_size)
     summary = MMD(selection.kernel).summarize(x, y, blocks)
     with warnings.catch_warnings():

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from btests.api import choose
 from btests.blocks import Array, Blocks
 from btests.experiments.reproduce.music.songs import Song, load
 from btests.kernels import Gaussian, Kernel
 from btests.nulls import Normal
+from btests.pipeline import choose
 from btests.result import TestResult
 from btests.selection import Median, Selector, Setting, Weights
-from btests.statistics import Family, Sample
+from btests.statistics import AnySample, Family, Sample
 from btests.statistics.mapping import summarize_family
 from btests.summary import Summary
 from btests.warnings import BTestWarning
@@ -111,7 +111,7 @@ def kernels(x: Sample, y: Sample, strategies: Sequence[str]) -> dict[str, Kernel
     return {name: choose(SINGLE[name], x, y, Setting(2)).kernel for name in strategies}
 
 
-def rejects_single(x: Sample, y: Sample, kernels: dict[str, Kernel], block_size: int) -> dict[str, bool]:
+def rejects_single(x: AnySample, y: AnySample, kernels: dict[str, Kernel], block_size: int) -> dict[str, bool]:
     """Return for each kernel whether the test on blocks rejects; the kernels share their distances."""
     # Fresh rows are in random order already: no shuffle.
     blocks = Blocks.of_size(len(x), len(y), block_size)

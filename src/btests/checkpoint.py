@@ -1,0 +1,95 @@
+"""A file to go on from after an interruption, and how far a long run has come."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from btests.kernels.spec import Named
+from btests.summary import Summary
+from btests.tally.files import arrays_of, header_of, read_arrays, tally_of, write_arrays
+from btests.tally.value import Tally
+from btests.validation import check_seed
+
+# Seconds between two savings: little is lost, and a small file costs nothing so often.
+_SECONDS = 5.0
+
+Progress = Callable[[int, int], None]
+
+
+class Recorder:
+    """Looks on at the chunks of a run, keeps them in a file, and reports rows done and rows in all.
+
+    Parameters
+    ----------
+    path
+        The file, None for none. One that exists must be of the same run, told by ``run``.
+    run
+        All that the answer depends on but the seed, as a text.
+    seed
+        Of the run; None for that of the file, or for a fresh one.
+    progress
+        Called with the rows done and the rows of the current task.
+    """
+
+    def __init__(self, path: Path | None, run: str, seed: int | None, progress: Progress | None = None) -> None:
+        self._path, self._run, self._progress = path, run, progress
+        self._done: dict[str, tuple[Summary, ...]] = {}
+        self._rows = [0, 0]
+        self._saved = time.monotonic()
+        known = self._resume(path, seed) if path is not None and path.exists() else None
+        self.seed = check_seed(seed if known is None else known)
+
+    def _resume(self, path: Path, seed: int | None) -> int:
+        """Read what is done, and return the seed."""
+        header, arrays = read_arrays(path)
+        told = header.get("checkpoint")
+        if not isinstance(told, dict) or told.get("run") != self._run or seed not in (None, told.get("seed")):
+            raise ValueError(
+                f"{str(path)!r} is not a checkpoint of this run, but of other data, settings or another seed; "
+                "remove it, or name another file"
+            )
+        try:
+            for i, task in enumerate(told["tasks"]):
+                own = {name.split(":", 1)[1]: a for name, a in arrays.items() if name.startswith(f"{i}:")}
+                self._done[task["digest"]] = tally_of(task["tally"], own).summaries
+            return int(told["seed"])
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise ValueError(f"{str(path)!r} is a damaged checkpoint: {error}") from None
+
+    def begin(self, task: str, n_rows: int) -> tuple[Summary, ...] | None:
+        """Take note of a task, and return what is done of it."""
+        known = self._done.get(task)
+        done = 0 if known is None else round(n_rows * known[0].values.size / known[0].blocks.n_blocks)
+        self._rows = [done, n_rows]
+        self._report(0)
+        return known
+
+    def advance(self, task: str, n_rows: int, pending: list[tuple[Summary, ...]]) -> None:
+        """Take note of a chunk; now and then, and at the end of a task, save what is done."""
+        self._report(n_rows)
+        ended = self._rows[0] >= self._rows[1]
+        if self._path is None or (time.monotonic() - self._saved < _SECONDS and not ended):
+            return
+        self._done[task] = tuple(Summary.join(found) for found in zip(*pending, strict=True))
+        self._save(self._path)
+
+    def _report(self, n_rows: int) -> None:
+        self._rows[0] += n_rows
+        if self._progress is not None:
+            self._progress(*self._rows)
+
+    def _save(self, path: Path) -> None:
+        arrays: dict[str, Any] = {}
+        tasks = []
+        for i, (digest, summaries) in enumerate(self._done.items()):
+            tally = Tally(tuple(Named(str(j)) for j in range(len(summaries))), summaries, self.seed)
+            arrays |= {f"{i}:{name}": np.asarray(a) for name, a in arrays_of(tally).items()}
+            tasks.append({"digest": digest, "tally": header_of(tally)})
+        header = header_of(tally) | {"checkpoint": {"run": self._run, "seed": self.seed, "tasks": tasks}}
+        write_arrays(path, header, arrays)
+        self._saved = time.monotonic()

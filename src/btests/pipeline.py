@@ -1,0 +1,124 @@
+"""The one pipeline: choose the kernel, summarize the blocks, conclude."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from btests.blocks import Blocks
+from btests.kernels import Distance, Gaussian, Kernel, Laplacian, Linear, Matern
+from btests.nulls import Law, Null, SignFlip
+from btests.nulls.protocol import check_sizes, wants_gram
+from btests.result import TestResult
+from btests.selection import Aggregate, Median, Selection, Selector, Setting
+from btests.statistics import MMD, AnySample, Family, Gram, Sample, summarize
+from btests.statistics.checks import check_kernel, check_precision
+from btests.tally import Tally, conclude
+
+#: Kernels by name.
+KERNELS: dict[str, Kernel | Selector] = {
+    "gaussian": Median(Gaussian),
+    "laplacian": Median(Laplacian),
+    "matern": Median(Matern),
+    "energy": Distance(),
+    "linear": Linear(),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of two samples, wherever their rows are.
+
+    Attributes
+    ----------
+    kernel, null, seed
+        As in :func:`btests.btest`, None and names for kernels included.
+    setting
+        How blocks are made and computed.
+    order
+        How rows are put in order.
+    began
+        When the work began, on ``time.perf_counter``.
+    """
+
+    kernel: Kernel | Selector | Aggregate | str | None
+    null: Null
+    seed: int
+    setting: Setting
+    order: str
+    began: float = field(default_factory=time.perf_counter)
+
+    def of(self, x: AnySample, y: AnySample) -> TestResult:
+        """Return the answer."""
+        if isinstance(self.kernel, Aggregate):
+            return self._all_kernels(self.kernel, x, y)
+        return self._one_kernel(choose(self.kernel, x, y, self.setting))
+
+    def _all_kernels(self, aggregate: Aggregate, x: AnySample, y: AnySample) -> TestResult:
+        if not isinstance(self.null, SignFlip):
+            raise ValueError(
+                f"Aggregate needs sign flips that its kernels share: null must be SignFlip(), got {self.null!r}"
+            )
+        selection, summaries = aggregate.summarize(x, y, self.setting)
+        kernels = tuple(candidate.kernel for candidate in selection.candidates)
+        tally = Tally(kernels, summaries, self.seed, engine=Family(kernels).engine(x), order=self.order)
+        return conclude(tally, self.null, began=self.began, selector=aggregate, selection=selection)
+
+    def _one_kernel(self, selection: Selection) -> TestResult:
+        kernel, x, y = selection.kernel, selection.x, selection.y
+        check_kernel(kernel, x, y)
+        check_precision(kernel, x, y, self.setting.dtype)
+        statistic = MMD(kernel, self.setting.dtype)
+        blocks = Blocks.of_size(len(x), len(y), self._size(x, y))
+        engine = statistic.engine(x)
+        evidence: object = None
+        law: Law | None = None
+        if wants_gram(self.null) and isinstance(x, Sample) and isinstance(y, Sample):
+            # The plain path would hold the matrices of a whole block, which is all rows here, and evaluate a kernel
+            # that is slow a second time: the one pass over the tiles serves both. Compiled loops are faster than that.
+            evidence = gram = Gram(kernel, x, y, for_summary=engine == "numpy")
+            law = self.null.learn(gram, self.seed)
+            summary = gram.summary() if engine == "numpy" else summarize(statistic, x, y, blocks)
+        else:
+            summary = summarize(statistic, x, y, blocks)
+        return TestResult.conclude(
+            summary,
+            self.null,
+            kernel,
+            self.seed,
+            engine=engine,
+            began=self.began,
+            evidence=evidence,
+            law=law,
+            selector=selector_of(self.kernel) if not isinstance(self.kernel, Aggregate) else None,
+            selection=selection,
+            order=self.order,
+        )
+
+    def _size(self, x: AnySample, y: AnySample) -> int:
+        if not wants_gram(self.null):
+            return self.setting.size_for(x, y)
+        n, asked = min(len(x), len(y)), self.setting.block_size
+        if asked not in (None, n):
+            raise ValueError(f"{self.null!r} tests all rows at once: block_size must be {n} or None, got {asked}")
+        check_sizes(self.null, len(x), len(y))
+        return n
+
+
+def choose(
+    kernel: Kernel | Selector | str | None, x: AnySample, y: AnySample, setting: Setting | None = None
+) -> Selection:
+    """Return the kernel that was asked for or selected, and the rows that are valid for testing with it."""
+    selector = selector_of(kernel)
+    if selector is not None:
+        return selector.select(x, y, setting or Setting())
+    fixed: Any = KERNELS[kernel] if isinstance(kernel, str) else kernel
+    return Selection(fixed, x, y)
+
+
+def selector_of(kernel: Kernel | Selector | str | None) -> Selector | None:
+    """Return what chooses the kernel, None where it is given."""
+    if kernel is None or isinstance(kernel, str):
+        kernel = KERNELS[kernel or "gaussian"]
+    return kernel if isinstance(kernel, Selector) else None

@@ -1,0 +1,181 @@
+"""Samples whose rows are somewhere else, and a loop over chunks of blocks that holds no more than two of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from btests.blocks import Array, Blocks, Index
+from btests.statistics.family import Family
+from btests.statistics.sample import ORIGIN_ROWS, Sample
+from btests.statistics.watching import current_watch
+from btests.statistics.window import Window
+from btests.summary import Summary
+
+Rows = npt.NDArray[Any]
+
+#: Bytes of the rows of a chunk, x and y together; one block at least. Another chunk is read meanwhile.
+CHUNK_BYTES = 2**25
+
+# So many summaries of chunks are put together at a time.
+_JOINED = 64
+
+
+class Deals(Protocol):
+    """Rows in the order in which they are dealt (see :class:`btests.sources.Dealt`)."""
+
+    @property
+    def how(self) -> str:
+        """What was done to their order."""
+        ...
+
+    @property
+    def width(self) -> int:
+        """Coordinates of a row."""
+        ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """float32 or float64."""
+        ...
+
+    @property
+    def identity(self) -> str:
+        """What tells these rows in this order from others."""
+        ...
+
+    def window(self, first: int, last: int) -> Rows:
+        """Return the rows at positions ``first .. last - 1``: (last - first, width)."""
+        ...
+
+    def at(self, positions: Index) -> Rows:
+        """Return the rows at a few positions: (m,) to (m, width)."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what was read ahead, and of temporary files."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The rows at positions ``begin .. end - 1`` of what is dealt from somewhere else."""
+
+    dealt: Deals
+    begin: int
+    end: int
+    origin: Array = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "origin", np.median(self.first(ORIGIN_ROWS).astype(np.float64), axis=0))
+
+    def __len__(self) -> int:
+        return self.end - self.begin
+
+    @property
+    def width(self) -> int:
+        """Coordinates of a row."""
+        return self.dealt.width
+
+    @property
+    def is_numeric(self) -> bool:
+        """True: the rows are points."""
+        return True
+
+    @property
+    def is_shuffled(self) -> bool:
+        """Whether rows are dealt in an order of our own."""
+        return self.dealt.how != "as stored"
+
+    def first(self, n_rows: int) -> Rows:
+        """Return the first ``n_rows`` rows that are dealt, or all where they are fewer."""
+        return self.dealt.at(self.begin + np.arange(min(n_rows, len(self)), dtype=np.int64))
+
+    def head(self, n_rows: int) -> Rows:
+        """Return ``n_rows`` rows, the first in the order, or spread evenly where they are as stored."""
+        if self.is_shuffled:
+            return self.first(n_rows)
+        return self.dealt.at(self.begin + np.arange(n_rows, dtype=np.int64) * len(self) // n_rows)
+
+    def take(self, positions: Index) -> Sample:
+        """Return a few rows, in memory, in the order given."""
+        return Sample(self.dealt.at(self.begin + positions), np.arange(len(positions)))
+
+    def split(self, n_rows: int) -> tuple[Stored, Stored]:
+        """Return the first ``n_rows`` rows in the order, and all others: no row is in both."""
+        middle = self.begin + n_rows
+        return Stored(self.dealt, self.begin, middle), Stored(self.dealt, middle, self.end)
+
+    def close(self) -> None:
+        """Let go of what was read ahead, and of temporary files."""
+        self.dealt.close()
+
+    def window(self, first: int, last: int) -> Window:
+        """Return the rows at positions ``first .. last - 1`` of this sample."""
+        return Window(
+            np.ascontiguousarray(self.dealt.window(self.begin + first, self.begin + last)), first, self.origin
+        )
+
+    def summarize(self, family: Family, y: Stored, blocks: Blocks, n_threads: int | None = None) -> list[Summary]:
+        """Return the summary of all blocks of this sample and ``y`` for each kernel."""
+        watch, task = current_watch(), describe(family, self, y, blocks)
+        known = None if watch is None else watch.begin(task, blocks.n_x + blocks.n_y)
+        pending = [] if known is None else [known]
+        todo = [chunk for chunk in chunks(blocks, row_bytes(self, y)) if not _holds(known, chunk)]
+        for (first, last), windows in self._ahead(y, blocks, todo):
+            pending.append(family.summarize(*windows, blocks, first, last, n_threads=n_threads))
+            if len(pending) == _JOINED:
+                pending = [tuple(Summary.join(found) for found in zip(*pending, strict=True))]
+            if watch is not None:
+                watch.advance(task, sum(len(window.rows) for window in windows), pending)
+        return [Summary.join(found) for found in zip(*pending, strict=True)]
+
+    def _ahead(
+        self, y: Stored, blocks: Blocks, todo: list[tuple[int, int]]
+    ) -> Iterator[tuple[tuple[int, int], tuple[Window, Window]]]:
+        """Yield chunks with their rows, the next of which are read while these are computed."""
+
+        def fetch(chunk: tuple[int, int]) -> tuple[Window, Window]:
+            (x_first, y_first), (x_last, y_last) = blocks.start(chunk[0]), blocks.start(chunk[1])
+            windows = self.window(x_first, x_last), y.window(y_first, y_last)
+            return windows if self.dealt.dtype == y.dealt.dtype else (windows[0].widened(), windows[1].widened())
+
+        with ThreadPoolExecutor(1, thread_name_prefix="btests-reader") as reader:
+            nexts = [reader.submit(fetch, todo[0])] if todo else []
+            for i, chunk in enumerate(todo):
+                windows = nexts.pop().result()
+                if i + 1 < len(todo):
+                    nexts.append(reader.submit(fetch, todo[i + 1]))
+                yield chunk, windows
+
+
+def row_bytes(x: Stored, y: Stored) -> int:
+    """Return the bytes of a row of x and one of y."""
+    return x.width * (x.dealt.dtype.itemsize + y.dealt.dtype.itemsize)
+
+
+def chunks(blocks: Blocks, bytes_per_pair: int, budget: int = CHUNK_BYTES) -> list[tuple[int, int]]:
+    """Return all blocks as stretches ``first .. last - 1`` whose rows take ``budget`` bytes at most, if they can."""
+    block = max(blocks.n_x, blocks.n_y) / blocks.n_blocks * bytes_per_pair
+    n = max(1, int(budget / block))
+    if n >= 64:  # whole vectors, whole nodes
+        n = n // 64 * 64
+    return [(first, min(first + n, blocks.n_blocks)) for first in range(0, blocks.n_blocks, n)]
+
+
+def describe(family: Family, x: Stored, y: Stored, blocks: Blocks) -> str:
+    """Return a digest of all that the summary depends on."""
+    told = (family.kernels, family.dtype, family.plain, blocks, [(s.dealt.identity, s.begin, s.end) for s in (x, y)])
+    return hashlib.sha256(repr(told).encode()).hexdigest()
+
+
+def _holds(known: tuple[Summary, ...] | None, chunk: tuple[int, int]) -> bool:
+    if known is None:
+        return False
+    return any(first <= chunk[0] and chunk[1] <= last for first, last in known[0].parts[0].spans.tolist())
