@@ -300,3 +300,11 @@ def test_a_hundred_columns(show: Open) -> None:
     assert not page.locator("#column50-title").evaluate("e => e.closest('svg').checkVisibility()")
     page.get_by_text("Distributions of the other").click()
     assert page.locator("#column50-title").evaluate("e => e.closest('svg').checkVisibility()")
+
+
+def test_a_few_columns_have_nothing_to_search(show: Open) -> None:
+    page = show(comparison(comparison()["columns"][:2]))
+    assert page.locator(".tools").count() == 0
+    page.get_by_role("button", name="Column").click()
+    assert _names(page) == ["arr_delay", "carrier"]
+    assert page.locator("#save").is_visible()

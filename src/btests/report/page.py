@@ -29,6 +29,8 @@ from btests.report.svg import printable
 N_OPEN = 12
 #: As many at least, whether they moved or not.
 LEAST_OPEN = 3
+#: Columns from which on there is something to search and to filter.
+LEAST_TOOLS = 5
 #: Fields of the example rows that are shown at once.
 N_FIELDS = 12
 
@@ -132,6 +134,7 @@ def make(comparison: Mapping[str, Any]) -> str:
         shown=shown,
         folded=[i for i in range(len(columns)) if i not in shown],
         n_fields=N_FIELDS,
+        least_tools=LEAST_TOOLS,
         fields=_fields(data),
         looks=[look_figure(i, look, data["verdict"]["alpha"]) for i, look in enumerate(data["looks"])],
         blocks=blocks_figure(data["blocks"]) if data.get("blocks") else None,

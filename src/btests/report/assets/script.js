@@ -55,12 +55,14 @@
       });
       count.textContent = shown + " of " + rows.length + " columns shown";
     };
-    search.addEventListener("input", filter);
-    only.addEventListener("change", filter);
-    search.addEventListener("keydown", (event) => {
-      if (event.key === "Escape" && search.value) { search.value = ""; filter(); event.preventDefault(); }
-    });
-    filter();
+    if (search) {  // there is nothing to search among a few columns
+      search.addEventListener("input", filter);
+      only.addEventListener("change", filter);
+      search.addEventListener("keydown", (event) => {
+        if (event.key === "Escape" && search.value) { search.value = ""; filter(); event.preventDefault(); }
+      });
+      filter();
+    }
   }
 
   // A link to a drawing that is folded away unfolds it.
