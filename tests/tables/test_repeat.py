@@ -52,6 +52,7 @@ def test_all_options(shell: Shell, tmp_path: Path) -> None:
     Path("-odd.csv").write_text("\n".join(lines), encoding="utf-8")
     options = ["--by", "side", "--a", "it's", "--b", "two 2", "--columns", '"a,b"', "--columns", '"in ""cm"""']
     options += ["--tolerance", "0", "--alpha", "0.2", "--kernel", "laplacian", "--null", "permutation"]
+    options += ["--missing", "-,9", "--missing", '"a,"', "--categories", '"a,b"']
     options += ["--block-size", "20", "--seed", "3", "--max-rows", "90", "--delimiter", ";", "--common", "--json"]
     told = shell(*options, "--", "-odd.csv").json
     assert [column["name"] for column in told["columns"]] == ["a,b", 'in "cm"'] or len(told["columns"]) == 2
