@@ -13,7 +13,7 @@ if __name__ == "__main__":
     # Not this folder, where a script begins to look, but the one above: "benchmarks" is a package.
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from benchmarks import families, growth, limits, memory, peers, quadratic, reproduction, shares, startup
+from benchmarks import families, growth, large, limits, memory, peers, quadratic, reproduction, shares, startup
 from benchmarks.tables import Table
 
 
@@ -73,6 +73,13 @@ def side_by_side(*, quick: bool) -> Iterator[Table]:
         yield peers.survival_table(peers.SURVIVORS, 1000, first=250, gibibytes=8.0, seconds=60.0, say=say)
 
 
+def larger_than_memory(*, quick: bool) -> Iterator[Table]:
+    """Yield files beside memory, and how time grows from files."""
+    yield large.large_table(1_000_000 if quick else 100_000_000, say)
+    sizes = (100_000, 200_000, 400_000) if quick else (1_000_000, 2_000_000, 4_000_000, 8_000_000, 16_000_000)
+    yield large.growth_table(sizes, say)
+
+
 def papers_evaluation(*, quick: bool) -> Iterator[Table]:
     """Yield what the paper's evaluation takes."""
     yield reproduction.reproduction_table(quick=quick)
@@ -87,6 +94,7 @@ RUNS: dict[str, Callable[..., Iterator[Table]]] = {
     "families": families_of_kernels,
     "quadratic": quadratic_time,
     "peers": side_by_side,
+    "large": larger_than_memory,
     "reproduction": papers_evaluation,
 }
 SECTIONS = tuple(RUNS)
