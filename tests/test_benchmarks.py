@@ -10,7 +10,20 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from benchmarks import families, growth, isolated, limits, memory, methods, peers, quadratic, run, shares, startup
+from benchmarks import (
+    families,
+    growth,
+    isolated,
+    large,
+    limits,
+    memory,
+    methods,
+    peers,
+    quadratic,
+    run,
+    shares,
+    startup,
+)
 from benchmarks.clock import best_interleaved
 from benchmarks.tables import Table, show
 
@@ -200,3 +213,14 @@ def test_families_are_timed_beside_one_kernel() -> None:
     table = families.family_table([shares.Case(400, 2, 20)], seconds=0.0)
     assert table.rows[0][:3] == (400, 2, 20)
     assert table.rows[0][-1] in ("met", "MISSED")
+
+
+def test_files_beside_memory() -> None:
+    table = large.large_table(3000, lambda text: None)
+    assert [row[0] for row in table.rows] == ["in memory", "from .npy", "from .parquet"]
+    assert [row[5] for row in table.rows] == ["yes"] * 3
+
+
+def test_growth_from_files() -> None:
+    table = large.growth_table((2000, 3000, 4000), lambda text: None)
+    assert [row[5] for row in table.rows] == [1.0, 1.5]
