@@ -129,7 +129,7 @@ def compare(
             _write(found, report, force)
         click.echo(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
         if report is not None and not as_json:
-            click.echo(f"report    {report}")
+            click.echo(f"report      {report}")
         if verbose:
             _say_memory(found)
     raise click.exceptions.Exit(1 if found.different else 0)

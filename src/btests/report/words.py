@@ -61,11 +61,12 @@ def percent(value: float | None) -> str:
 
     Examples
     --------
-    >>> percent(0.12345), percent(1.0), percent(0.0), percent(0.00002)
-    ('12.3\xa0%', '100\xa0%', '0\xa0%', '0.002\xa0%')
+    >>> percent(0.12345), percent(1.0), percent(0.0), percent(0.00002), percent(2.8e-17)
+    ('12.3\xa0%', '100\xa0%', '0\xa0%', '0.002\xa0%', '0\xa0%')
     """
     if value is None:
         return NOTHING
+    value = 0.0 if abs(value) < 1e-12 else value  # no table has so many rows: it is rounding
     return f"{number(100.0 * value, 2 if abs(value) < 0.01 else 3)}\N{NO-BREAK SPACE}%"
 
 
