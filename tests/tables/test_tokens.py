@@ -133,6 +133,13 @@ def test_cells_with_commas_do_not_hide_the_delimiter(shell: Shell, files: tuple[
     assert any("'u' holds numbers with a decimal comma" in note for note in found["notes"])
 
 
+def test_a_header_with_commas_does_not_hide_the_delimiter(shell: Shell, files: tuple[str, str]) -> None:
+    Path("comma.csv").write_text("length, cm;weight\n" + "1,5;2\n2,5;3\n" * 20)
+    assert "'comma.csv' seems to have ';' between its cells" in shell.refused("comma.csv", "b.csv")
+    Path("fine.csv").write_text("u,v (a;b)\n" + "1,x\n2,y;z\n" * 20)  # not in every line
+    assert shell("fine.csv", "fine.csv").status == 0
+
+
 def test_identifiers_are_found_before_rows_are_drawn() -> None:
     rng = np.random.default_rng(0)
     numbers = [{"row": np.arange(5000) + 5000 * k, "u": rng.normal(size=5000)} for k in (0, 1)]

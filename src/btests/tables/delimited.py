@@ -72,7 +72,8 @@ def read_csv(data: bytes, where: str, delimiter: str, guessed: bool) -> Any:
         table.column_names  # noqa: B018  the reader does not look at the header, its names are decoded here
     except UnicodeDecodeError:
         raise ValueError(f"the header of {where!r} is not UTF-8 text; save the file as UTF-8") from None
-    _refuse_other_delimiter(table, where, delimiter, guessed)
+    if guessed:
+        _refuse_other_delimiter(table, data, where, delimiter)
     _refuse_bytes(table, where, pa)
     return table
 
@@ -88,10 +89,7 @@ def _complaint(data: bytes, where: str, delimiter: str, guessed: bool, error: Ex
     counts = re.search(r"Expected (\d+) columns, got (\d+)", text)
     other = _other_delimiter(data, delimiter) if guessed else None
     if counts and other is not None:
-        return (
-            f"{where!r} seems to have {_DELIMITERS[other]} between its cells, and was read with "
-            f"{_DELIMITERS[delimiter]}; add {option('delimiter', other)}"
-        )
+        return _wrong_delimiter(where, delimiter, other)
     if counts:
         line = f"line {row[1]}" if row else "a line"
         return f"{where!r} is ragged: {line} has {counted(int(counts[2]), 'cell')} and the header has {counts[1]}"
@@ -109,16 +107,27 @@ def _other_delimiter(data: bytes, delimiter: str) -> str | None:
     return None
 
 
-def _refuse_other_delimiter(table: Any, where: str, delimiter: str, guessed: bool) -> None:
-    if table.num_columns != 1 or not guessed:
+def _refuse_other_delimiter(table: Any, data: bytes, where: str, delimiter: str) -> None:
+    names = table.column_names
+    if len(names) > 1:
+        # A header and cells with commas in them: "length, cm;weight" above "1,5;2".
+        other = _other_delimiter(data, delimiter)
+        if other is not None and delimiter.join(names).count(other) >= len(names) - 1:
+            raise ValueError(_wrong_delimiter(where, delimiter, other))
         return
-    header = table.column_names[0]
-    other = next((d for d in _DELIMITERS if d != delimiter and d in header), None)
+    other = next((d for d in _DELIMITERS if d != delimiter and d in names[0]), None)
     if other is not None:
         raise ValueError(
-            f"{where!r} has one column, {header[:60]!r}; if {_DELIMITERS[other]} separates its cells, "
+            f"{where!r} has one column, {names[0][:60]!r}; if {_DELIMITERS[other]} separates its cells, "
             f"add {option('delimiter', other)}"
         )
+
+
+def _wrong_delimiter(where: str, delimiter: str, other: str) -> str:
+    return (
+        f"{where!r} seems to have {_DELIMITERS[other]} between its cells, and was read with {_DELIMITERS[delimiter]}; "
+        f"add {option('delimiter', other)}"
+    )
 
 
 def _refuse_bytes(table: Any, where: str, pa: Any) -> None:

@@ -16,6 +16,9 @@ from btests.tables.words import percent
 #: A move of fewer standard errors than this is not mentioned.
 _STANDARD_ERRORS = 3.0
 
+# Levels that are expected less often than this on the shorter side are not mentioned: standard errors say little then.
+_EXPECTED = 2.5
+
 _QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
 
 
@@ -87,7 +90,7 @@ def _levels(cells: Cells) -> list[Move | None]:
     errors = np.sqrt(np.maximum(p * (1.0 - p), 1e-12) * (1.0 / counts[0] + 1.0 / counts[1]))
     size = np.abs(a - b) / errors
     # The chance of so many levels: the largest of them stands for the column.
-    size = np.where(p * min(counts) >= 5.0, size, 0.0)
+    size = np.where(p * min(counts) >= _EXPECTED, size, 0.0)
     shown = [j for j in np.argsort(-np.abs(a - b), kind="stable") if size[j] >= _STANDARD_ERRORS]
     if cells.kind == "boolean":
         shown = [1] if shown else []
