@@ -65,6 +65,42 @@ def test_the_document_is_what_its_counts_say(tmp_path: Path) -> None:
     assert (docs / "mixed.md").read_text(encoding="utf-8") == (tmp_path / "mixed.md").read_text(encoding="utf-8")
 
 
+# Rows of the tables in compare.md, the cells that they are of, and the methods of their columns.
+LEVELS = {
+    "500 and 500": ("flights", 500, 500),
+    "300 and 700": ("flights", 300, 700),
+    "one week, 1000 and 1000": ("week", 1000, 1000),
+}
+POWERS = {
+    "air time longer by .05 of its interquartile range": ("shift", 0.05),
+    "by .1": ("shift", 0.1),
+    "air time spread by 10 %": ("spread", 0.1),
+    "8 % of flights given to one carrier": ("category", 0.08),
+    "12 %": ("category", 0.12),
+    "1 % of flights given to a carrier that is new": ("new level", 0.01),
+    "2 %": ("new level", 0.02),
+    "3 %": ("new level", 0.03),
+    "2 % of arrival delays lost": ("missing", 0.02),
+    "4 %": ("missing", 0.04),
+    "distances of 5 % of flights shuffled among them": ("relation", 0.05),
+    "of 10 %": ("relation", 0.1),
+}
+
+
+def test_numbers_of_the_guide_are_those_of_the_study() -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    shares = {tally.key: tally.found / tally.trials for tally in read_tallies(docs / "mixed.csv")}
+    lines = (docs / "compare.md").read_text(encoding="utf-8").splitlines()
+    for label, sides in LEVELS.items():
+        methods = ("verdict", "together", "columns", "pairs", "usual")
+        numbers = " | ".join(f"{100.0 * shares[(*sides, 'none', 0.0, method)]:.1f}" for method in methods)
+        assert f"| {label} | {numbers} |" in lines
+    for label, change in POWERS.items():
+        methods = ("verdict", "columns", "usual")
+        numbers = " | ".join(f"{100.0 * shares[('flights', 1000, 1000, *change, method)]:.1f}" for method in methods)
+        assert f"| {label} | {numbers} |" in lines
+
+
 def test_levels_of_the_document_are_what_they_should_be() -> None:
     # The bounds hold for every cell unless the level is off, or with probability 1e-6 each.
     for tally in read_tallies(Path(__file__).parents[2] / "docs" / "mixed.csv"):
