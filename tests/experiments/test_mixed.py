@@ -92,7 +92,7 @@ def test_numbers_of_the_guide_are_those_of_the_study() -> None:
     shares = {tally.key: tally.found / tally.trials for tally in read_tallies(docs / "mixed.csv")}
     lines = (docs / "compare.md").read_text(encoding="utf-8").splitlines()
     for label, sides in LEVELS.items():
-        methods = ("verdict", "together", "columns", "pairs", "usual")
+        methods: tuple[str, ...] = ("verdict", "together", "columns", "pairs", "usual")
         numbers = " | ".join(f"{100.0 * shares[(*sides, 'none', 0.0, method)]:.1f}" for method in methods)
         assert f"| {label} | {numbers} |" in lines
     for label, change in POWERS.items():
