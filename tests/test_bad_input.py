@@ -121,7 +121,6 @@ def test_wrong_number_of_dimensions(shape: tuple[int, ...]) -> None:
         (np.zeros(60, dtype=[("a", "f8"), ("b", "f8")]), "does not hold numbers"),
         (X.astype(object), "object"),
         ([10**30] * 60, "object"),
-        ((i for i in range(60)), "does not hold numbers"),
         (pd.Series(["a"] * 60), "does not hold numbers"),
         (object(), "does not hold numbers"),
         (np.ndarray, "does not hold numbers"),
@@ -130,9 +129,8 @@ def test_wrong_number_of_dimensions(shape: tuple[int, ...]) -> None:
 )
 def test_not_numbers(sample: Any, fragment: str) -> None:
     refused(TypeError, fragment, sample)
-    if not hasattr(sample, "send"):  # a generator is spent by now
-        refused(TypeError, r"give a kernel for such objects, e\.g\. kernel=btests\.Pairwise", y=sample)
-        refused(TypeError, "does not hold numbers", sample, sample, kernel="energy")
+    refused(TypeError, r"give a kernel for such objects, e\.g\. kernel=btests\.Pairwise", y=sample)
+    refused(TypeError, "does not hold numbers", sample, sample, kernel="energy")
 
 
 def test_objects_must_be_a_sequence() -> None:

@@ -6,24 +6,25 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import closing
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from btests.batched import BatchQuestion, is_batches
 from btests.checkpoint import Recorder
 from btests.fast.pool import limit_threads
 from btests.kernels import Combination, Kernel, Pairwise
 from btests.nulls import CrossBlocks, Gamma, Normal, Null, Pearson, Permutation, SignFlip, Spectrum, ThirdCumulant
 from btests.nulls.protocol import wants_gram
 from btests.order import deal
-from btests.pipeline import KERNELS, Question
+from btests.pipeline import Question
 from btests.result import TestResult
-from btests.samples import StoredSamples, is_elsewhere
-from btests.selection import Aggregate, MakesKernels, MedianFamily, Selector, Setting, bandwidths
+from btests.samples import StoredSamples, describe, is_elsewhere, matched
+from btests.selection import Aggregate, MedianFamily, Selector, Setting
+from btests.selection.names import check_choice
 from btests.statistics import Sample, watched_by
-from btests.validation import check_block_size, check_samples, check_seed
+from btests.validation import check_block_size, check_samples, check_seed, check_threads
 
 #: What docs/choices.md finds best for data that nothing is known about.
 _DEFAULT = Aggregate(MedianFamily())
@@ -45,7 +46,7 @@ def btest(
     y: Any,
     *,
     kernel: Kernel | Selector | Aggregate | str | None = None,
-    block_size: int | None = None,
+    block_size: int | tuple[int, int] | None = None,
     null: Null | str | None = None,
     seed: int | None = None,
     shuffle: bool | str = True,
@@ -65,8 +66,8 @@ def btest(
         Samples: arrays (n, d), vectors (n,), data frames of numbers (columns are matched by name), or, with a kernel
         for them, sequences of any objects. They may differ in length. Or what is too large for memory: the path of a
         .npy, Parquet, Arrow or CSV file of numbers, or of a folder of such parts (:func:`btests.open_source` for some
-        columns of them), read a chunk at a time; an iterator of batches such as a data loader (see
-        :class:`btests.Stream`); dask arrays and data frames. The answer for the same seed is the same.
+        columns of them), read a chunk at a time; dask arrays and data frames. The answer for the same seed is the same.
+        Or an iterator of batches, such as a generator or a data loader, which is read once (:class:`btests.Stream`).
     kernel
         A kernel; ``None`` is ``Aggregate(MedianFamily())``, Gaussians of several bandwidths around the median at once
         (and with a null other than ``SignFlip`` the median alone). Also ``"gaussian"``, ``"laplacian"``, ``"matern"``
@@ -76,7 +77,8 @@ def btest(
         ``Aggregate(family)``, which tests with all kernels of a family, on all rows.
     block_size
         Rows of the smaller sample in a block, from 2 (linear time) to all (quadratic time); ``None`` is ``[n^gamma]``.
-        Rows left over are spread over the blocks, so none is lost.
+        Rows left over are spread over the blocks, so none is lost. Of iterators of batches, whose length nobody knows,
+        None is 256, two numbers are for x and y, and rows that fill no block are not tested.
     null
         How the p-value is found; ``None`` is ``SignFlip()``. Also ``"normal"``, ``"third-cumulant"``,
         ``"sign-flip"`` and ``"cross-blocks"``; and the quadratic-time tests of all rows at once, ``"permutation"``
@@ -87,6 +89,7 @@ def btest(
         Deal the rows into blocks in random order. Without it, rows that are sorted or depend on their neighbours
         make the blocks unlike one another. ``"buffered"`` reads units of a file, such as row groups, in random order
         and shuffles some of them at a time: faster than any row anywhere, and no help where the file is sorted.
+        Iterators of batches are shuffled within a buffer of 64 MB. The result says what was done (``order``).
     gamma
         Exponent of the default block size, between 0 and 1.
     dtype
@@ -123,15 +126,26 @@ def btest(
     null = _NULLS[null]() if isinstance(null, str) else null or SignFlip()
     if kernel is None and isinstance(null, SignFlip):
         kernel = _DEFAULT
-    setting = Setting(block_size, gamma, dtype)
     given = None if seed is None else check_seed(seed)
+    if not _is_for_objects(kernel) and (is_batches(x) or is_batches(y)):
+        if checkpoint is not None:
+            raise ValueError(
+                "checkpoint is for rows in files: batches cannot be read again from the middle; save the tally of a "
+                "btests.Stream instead"
+            )
+        asked = BatchQuestion(kernel, null, check_seed(given), shuffle, block_size, dtype, n_threads, progress, began)
+        return asked.of(x, y)
+    if isinstance(block_size, tuple):
+        raise TypeError(f"block_size must be one whole number, or None, but for iterators of batches, got {block_size}")
+    setting = Setting(block_size, gamma, dtype)
     if is_elsewhere(x) or is_elsewhere(y):
         if wants_gram(null):
             raise ValueError(f"{null!r} needs all rows in memory at once; load them, or take null=SignFlip()")
-        run = repr((kernel, setting, null, shuffle, str(x), str(y)))
+        sources = matched(x, y)
+        check_block_size(block_size, gamma, min(source.n_rows for source in sources))
+        run = repr((kernel, setting, null, shuffle, *map(describe, sources)))
         recorder = Recorder(None if checkpoint is None else Path(checkpoint), run, given, progress)
-        with closing(StoredSamples.open(x, y, recorder.seed, shuffle)) as stored:
-            check_block_size(block_size, gamma, min(len(stored.x), len(stored.y)))
+        with closing(StoredSamples.of(*sources, recorder.seed, shuffle)) as stored:
             question = Question(kernel, null, recorder.seed, setting, stored.order, began)
             with limit_threads(n_threads), watched_by(recorder):
                 return question.of(stored.x, stored.y)
@@ -167,21 +181,7 @@ def _is_for_objects(kernel: object) -> bool:
 
 
 def _check_options(kernel: object, null: object, shuffle: object, dtype: object, n_threads: object) -> None:
-    if isinstance(kernel, str) and kernel not in KERNELS:
-        raise ValueError(f"kernel must be one of {', '.join(sorted(KERNELS))}, or a kernel object, got {kernel!r}")
-    makes_several = kernel is bandwidths or (isinstance(kernel, MakesKernels) and callable(kernel.kernels))
-    if isinstance(kernel, (list, tuple)) or makes_several:
-        raise TypeError(
-            "kernel must be one kernel, got several; to test with all of them write kernel=Aggregate(...), to choose "
-            "among them kernel=Weights(...)"
-        )
-    if kernel is not None and not isinstance(kernel, (str, Selector, Aggregate)) and not callable(kernel):
-        raise TypeError(
-            f"kernel must be a kernel, a function of two samples or a selector such as Weights(), got "
-            f"{type(kernel).__name__}"
-        )
-    if isinstance(kernel, type):
-        raise TypeError(f"kernel must be an object, not the class: write {kernel.__name__}(...) with its parameters")
+    check_choice(kernel)
     if isinstance(null, str) and null not in _NULLS:
         raise ValueError(f"null must be one of {', '.join(sorted(_NULLS))}, or a null object, got {null!r}")
     if isinstance(null, type):
@@ -192,6 +192,4 @@ def _check_options(kernel: object, null: object, shuffle: object, dtype: object,
         raise TypeError(f"shuffle must be True, False or 'buffered', got {shuffle!r}")
     if dtype not in ("float64", "float32"):
         raise ValueError(f"dtype must be 'float64' or 'float32', got {dtype!r}")
-    whole = isinstance(n_threads, Integral) and not isinstance(n_threads, bool)
-    if n_threads is not None and not (whole and isinstance(n_threads, Integral) and int(n_threads) > 0):
-        raise ValueError(f"n_threads must be a whole number of at least 1 or None, got {n_threads!r}")
+    check_threads(n_threads)

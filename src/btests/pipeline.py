@@ -7,23 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from btests.blocks import Blocks
-from btests.kernels import Distance, Gaussian, Kernel, Laplacian, Linear, Matern
+from btests.kernels import Kernel
 from btests.nulls import Law, Null, SignFlip
 from btests.nulls.protocol import check_sizes, wants_gram
 from btests.result import TestResult
-from btests.selection import Aggregate, Median, Selection, Selector, Setting
+from btests.selection import Aggregate, Selection, Selector, Setting
+from btests.selection.names import KERNELS
 from btests.statistics import MMD, AnySample, Family, Gram, Sample, summarize
 from btests.statistics.checks import check_kernel, check_precision
 from btests.tally import Tally, conclude
-
-#: Kernels by name.
-KERNELS: dict[str, Kernel | Selector] = {
-    "gaussian": Median(Gaussian),
-    "laplacian": Median(Laplacian),
-    "matern": Median(Matern),
-    "energy": Distance(),
-    "linear": Linear(),
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from btests.order import Order, deal
+from btests.order import AsStored
 from btests.sources import ArraySource, Dealt, Source, open_source
 from btests.statistics import Stored
-from btests.validation import check_samples
+from btests.validation import check_batch, check_names, column_names
+
+# What may have been done to the order of rows, from the best on.
+_ORDERS = ("exact", "buffered", "as stored")
 
 
 def is_elsewhere(value: object) -> bool:
@@ -29,22 +33,15 @@ class StoredSamples:
     y: Stored
 
     @classmethod
-    def open(cls, x: Any, y: Any, seed: int, shuffle: bool | str) -> StoredSamples:
-        """Return the rows of both in a random order; the columns of y are matched to those of x by name."""
-        source_x, source_y = _matched(x, y)
-        if source_x.width != source_y.width:
-            raise ValueError(f"x has {source_x.width} columns and y has {source_y.width}; they must have the same")
-        stored = []
-        for name, stream, source in (("x", 1, source_x), ("y", 2, source_y)):
-            if source.n_rows < 2:
-                raise ValueError(f"{name} has {source.n_rows} rows; a test needs at least 2 rows in each sample")
-            stored.append(Stored(Dealt(source, _order(source, seed, stream, shuffle)), 0, source.n_rows))
-        return cls(*stored)
+    def of(cls, x: Source, y: Source, seed: int, shuffle: bool | str) -> StoredSamples:
+        """Return the rows of both in the order in which they are dealt."""
+        rows_x, rows_y = dealt(x, seed, 1, shuffle), dealt(y, seed, 2, shuffle)
+        return cls(Stored(rows_x, 0, x.n_rows), Stored(rows_y, 0, y.n_rows))
 
     @property
     def order(self) -> str:
         """What was done to the order of the rows: of the two, what was less."""
-        return max((self.x.dealt.how, self.y.dealt.how), key=["exact", "buffered", "as stored"].index)
+        return weaker(self.x.dealt.how, self.y.dealt.how)
 
     def close(self) -> None:
         """Let go of what was read ahead, and of temporary files."""
@@ -52,38 +49,60 @@ class StoredSamples:
         self.y.close()
 
 
-def _matched(x: Any, y: Any) -> tuple[Source, Source]:
-    source_x, source_y = _source("x", x), _source("y", y)
-    if source_x.names == source_y.names or source_x.names is None or source_y.names is None:
-        return source_x, source_y
-    _check_names(source_x.names, source_y.names)
-    if isinstance(y, (str, os.PathLike)):
-        return source_x, open_source(y, columns=source_x.names)
-    if isinstance(x, (str, os.PathLike)):
-        return open_source(x, columns=source_y.names), source_y
-    raise ValueError("the columns of x and y come in different orders; open one with the columns of the other")
+def weaker(how_x: str, how_y: str) -> str:
+    """Return the order that promises less."""
+    return max(how_x, how_y, key=_ORDERS.index)
 
 
-def _order(source: Source, seed: int, stream: int, shuffle: bool | str) -> Order:
-    edges = source.units()
-    if shuffle == "buffered" and edges is None:
+def dealt(source: Source, seed: int, stream: int, shuffle: bool | str) -> Dealt:
+    """Return the rows of a source in the order in which they are dealt (stream 1 is x, 2 is y)."""
+    if shuffle == "buffered" and source.units() is None:
         shuffle = True  # any row can be read by itself: there is no need to do less
-    return deal(source.n_rows, seed, stream, shuffle, edges=edges)
+    return Dealt.of(source, seed, stream, shuffle)
 
 
-def _source(name: str, value: Any) -> Source:
+def describe(source: Source) -> str:
+    """Return what tells the rows of a source from others: files, their sizes and times."""
+    return Dealt(source, AsStored(source.n_rows)).identity
+
+
+def matched(x: Any, y: Any) -> tuple[Source, Source]:
+    """Return both samples as sources with the same columns, matched by name where both have names."""
+    source_x, source_y = source_of("x", x), source_of("y", y)
+    names_x, names_y = names_of(x, source_x), names_of(y, source_y)
+    if names_x is not None and names_y is not None and names_x != names_y:
+        check_names(names_x, names_y)
+        if column_names(y) is not None or isinstance(y, (str, os.PathLike)):
+            source_y = source_of("y", y, names_x)
+        elif column_names(x) is not None or isinstance(x, (str, os.PathLike)):
+            source_x = source_of("x", x, names_y)
+        else:
+            raise ValueError("the columns of x and y come in different orders; open one with the columns of the other")
+    if source_x.width != source_y.width:
+        raise ValueError(f"x has {source_x.width} columns and y has {source_y.width}; they must have the same")
+    for name, source in (("x", source_x), ("y", source_y)):
+        if source.n_rows < 2:
+            raise ValueError(f"{name} has {source.n_rows} rows; a test needs at least 2 rows in each sample")
+    return source_x, source_y
+
+
+def source_of(name: str, value: Any, columns: Sequence[str] | None = None) -> Source:
+    """Return a sample as a source, with its columns in the order of these names."""
     if isinstance(value, (str, os.PathLike)):
-        return open_source(value)
+        return open_source(value, columns)
     if isinstance(value, np.memmap):
         return ArraySource(value, name)
-    if isinstance(value, Source) and not isinstance(value, np.ndarray):
-        return value
-    rows, _ = check_samples(value, value, objects_allowed=False)
+    if is_elsewhere(value):
+        found: Source = value
+        return found
+    rows = check_batch(name, value)
+    if columns is not None:
+        present = column_names(value) or []
+        rows = np.ascontiguousarray(rows[:, [present.index(column) for column in columns]])
     return ArraySource(rows, name)
 
 
-def _check_names(names_x: tuple[str, ...], names_y: tuple[str, ...]) -> None:
-    only_x, only_y = [c for c in names_x if c not in names_y], [c for c in names_y if c not in names_x]
-    if only_x or only_y:
-        parts = [f"only in {n}: {', '.join(c)}" for n, c in (("x", only_x), ("y", only_y)) if c]
-        raise ValueError(f"the two samples must have the same columns; {'; '.join(parts)}")
+def names_of(value: Any, source: Source) -> list[str] | None:
+    """Return the names of the columns of a sample that is read as a source, None where they have none."""
+    names = source.names if source.names is not None else column_names(value)
+    return None if names is None else list(names)

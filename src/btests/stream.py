@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -13,27 +12,24 @@ import numpy.typing as npt
 from btests import fast, tree
 from btests.blocks import Array, Blocks, Index
 from btests.fast.pool import limit_threads
+from btests.feeding import Batches, feed
 from btests.kernels.protocol import Kernel
+from btests.learning import Learner
 from btests.nulls import Null
 from btests.result import TestResult
-from btests.selection import Aggregate, MedianFamily
-from btests.selection.family import kernels_of
+from btests.selection import Aggregate, Median
 from btests.statistics import Family, Sample
-from btests.statistics.checks import check_kernel
 from btests.statistics.plain import typical_sizes
 from btests.statistics.sample import ORIGIN_ROWS
 from btests.statistics.window import Window
 from btests.summary import Part, Summary
 from btests.tally import Tally
-from btests.validation import check_batch, check_seed
+from btests.validation import check_batch, check_names, check_seed, check_threads, column_names
 
 Rows = npt.NDArray[Any]
 
 # More blocks than any stream will see: a plan without an end.
 _ENDLESS = 2**40
-
-# Rows of each sample that a kernel or a family which depends on the data is learned from, as `MedianFamily` does.
-_LEARNING_ROWS = 100
 
 
 class Stream:
@@ -45,8 +41,8 @@ class Stream:
     Parameters
     ----------
     kernel
-        A kernel; ``Aggregate(family)``; or None for ``Aggregate(MedianFamily())``, whose bandwidths come from the first
-        100 rows of each sample.
+        A kernel, its name, ``Median(...)``, or ``Aggregate(family)``; None is ``Aggregate(MedianFamily())``. Bandwidths
+        that depend on the data come from the first 100 rows of each sample.
     block_size
         Rows of x and of y in a block; two numbers where they differ.
     seed
@@ -69,7 +65,7 @@ class Stream:
 
     def __init__(
         self,
-        kernel: Kernel | Aggregate | None = None,
+        kernel: Kernel | Median | Aggregate | str | None = None,
         block_size: int | tuple[int, int] = 256,
         *,
         seed: int | None = None,
@@ -80,16 +76,10 @@ class Stream:
         self._b = _sizes(block_size)
         if isinstance(part, bool) or not isinstance(part, (int, np.integer)) or part < 0:
             raise ValueError(f"part must be a whole number of at least 0, got {part!r}")
-        if (
-            kernel is not None
-            and not isinstance(kernel, Aggregate)
-            and (isinstance(kernel, type) or not callable(kernel))
-        ):
-            raise TypeError(f"kernel must be a kernel or an Aggregate, got {kernel!r}")
-        if dtype not in ("float64", "float32"):
-            raise ValueError(f"dtype must be 'float64' or 'float32', got {dtype!r}")
-        self._kernel: Kernel | Aggregate = Aggregate(MedianFamily()) if kernel is None else kernel
-        self._seed, self._part, self._dtype, self._n_threads = check_seed(seed), int(part), dtype, n_threads
+        check_threads(n_threads)
+        self._learner = Learner.of(kernel, dtype)
+        self._seed, self._part, self._n_threads = check_seed(seed), int(part), n_threads
+        self._names: list[str] | None = None
         self._width: int | None = None
         self._rows: tuple[list[Rows], list[Rows]] = ([], [])  # that wait for a block
         self._n_rows = [0, 0]
@@ -102,10 +92,26 @@ class Stream:
         self._nodes: Index = np.empty((0, 2), dtype=np.int64)
         self._cores: list[Array] = []
 
+    def __repr__(self) -> str:
+        size = self._b[0] if self._b[0] == self._b[1] else self._b
+        told = f"{self._learner.kernel!r}, block_size={size}, seed={self._seed}"
+        n, waiting = self.n_blocks, self.n_waiting
+        return f"Stream({told}: {n} block{'s' * (n != 1)}, {waiting[0]} and {waiting[1]} rows wait)"
+
+    @property
+    def n_rows(self) -> tuple[int, int]:
+        """Rows of x and of y that have come."""
+        return self._n_rows[0], self._n_rows[1]
+
+    @property
+    def n_full(self) -> tuple[int, int]:
+        """Blocks that the rows of x and those of y would fill."""
+        return self._n_rows[0] // self._b[0], self._n_rows[1] // self._b[1]
+
     @property
     def n_blocks(self) -> int:
         """Blocks that are full."""
-        return min(n // b for n, b in zip(self._n_rows, self._b, strict=True))
+        return min(self.n_full)
 
     @property
     def n_waiting(self) -> tuple[int, int]:
@@ -113,23 +119,52 @@ class Stream:
         n = self.n_blocks
         return self._n_rows[0] - n * self._b[0], self._n_rows[1] - n * self._b[1]
 
-    def update(self, x: Any = None, y: Any = None) -> None:
-        """Take more rows: arrays (m, d), vectors (m,) or data frames of numbers; None or no rows of one are fine."""
-        batches = [None if batch is None else self._checked(name, batch) for name, batch in (("x", x), ("y", y))]
-        for side, batch in enumerate(batches):  # both are right: now they count
-            if batch is not None and len(batch):
-                self._width = batch.shape[1]
-                self._rows[side].append(batch)
-                self._n_rows[side] += len(batch)
+    def update(self, x: Any = None, y: Any = None, *, names: Sequence[str] | None = None) -> None:
+        """Take more rows: arrays (m, d), vectors (m,) or data frames of numbers; None or no rows of one are fine.
+
+        Columns of data frames are matched by name, and those of arrays where ``names`` tells them.
+        """
+        width, known = self._width, self._names
+        batches: list[Rows | None] = []
+        for label, batch in (("x", x), ("y", y)):
+            rows = None if batch is None else check_batch(label, batch)
+            if rows is not None and len(rows):
+                if width is not None and rows.shape[1] != width:
+                    others = "those before had" if self._width is not None else "that of x has"
+                    raise ValueError(f"this batch of {label} has {rows.shape[1]} columns, and {others} {width}")
+                found = column_names(batch) or names
+                if found is not None and known is not None and list(found) != known:
+                    check_names(found, known, "this batch", "those before", f"all batches of {label}")
+                    rows = np.ascontiguousarray(rows[:, [list(found).index(column) for column in known]])
+                width, known = rows.shape[1], known or (None if found is None else list(found))
+            batches.append(rows)
+        self._width, self._names = width, known
+        for side, rows in enumerate(batches):  # both are right: now they count
+            if rows is not None and len(rows):
+                self._rows[side].append(rows)
+                self._n_rows[side] += len(rows)
         if self._family is None and self._can_begin():
             self._begin()
         if self._family is not None:
             self._advance()
 
     def consume(self, x: Iterable[Any], y: Iterable[Any]) -> Stream:
-        """Take all batches of two iterables, such as data loaders, and return the stream."""
-        for batch_x, batch_y in zip_longest(x, y):
-            self.update(batch_x, batch_y)
+        """Take the batches of two iterables, such as data loaders, until one of them ends, and return the stream.
+
+        A batch is an array, a tensor, a data frame, or a tuple or list whose first entry is one of these. Whichever
+        sample is behind is read next, so that few rows wait where the lengths differ. After an exception ``result()``
+        is the test of what came before it.
+
+        Examples
+        --------
+        >>> import numpy as np, btests
+        >>> rng = np.random.default_rng(0)
+        >>> batches = (rng.normal(size=(64, 2)) for _ in range(100))
+        >>> others = (rng.normal(size=(40, 2)) for _ in range(100))
+        >>> btests.Stream(block_size=50, seed=1).consume(batches, others)
+        Stream(Aggregate(MedianFamily(11 factors)), block_size=50, seed=1: 80 blocks, 160 and 0 rows wait)
+        """
+        feed(self, Batches(x, "x"), Batches(y, "y"))
         return self
 
     def tally(self) -> Tally:
@@ -144,7 +179,7 @@ class Stream:
         engine = "numpy"
         if fast.is_available() and all(getattr(k, "terms", lambda: None)() is not None for k in family.kernels):
             engine = f"compiled ({fast.instruction_set()})"
-        aggregate = self._kernel if isinstance(self._kernel, Aggregate) else Aggregate()
+        aggregate = self._learner.aggregate
         return Tally(
             family.kernels,
             summaries,
@@ -159,34 +194,21 @@ class Stream:
         """Return the test of all blocks so far. To stop at the first small p-value is not a test at that level."""
         return self.tally().result(null)
 
-    def _checked(self, name: str, batch: Any) -> Rows:
-        rows = check_batch(name, batch)
-        if len(rows) and self._width is not None and rows.shape[1] != self._width:
-            raise ValueError(f"this batch of {name} has {rows.shape[1]} columns, and those before had {self._width}")
-        return rows
-
     def _plan(self, n_blocks: int, n_kernels: int) -> Blocks:
         return Blocks(n_blocks * self._b[0], n_blocks * self._b[1], n_blocks, n_kernels)
 
-    def _learned(self, x: Rows, y: Rows) -> Family:
-        samples = Sample(x), Sample(y)
-        kernels = kernels_of(self._kernel.family, *samples) if isinstance(self._kernel, Aggregate) else (self._kernel,)
-        for kernel in kernels:
-            check_kernel(kernel, *samples)
-        # A family is in float64 always: its flat members are nothing but rounding in float32.
-        return Family(kernels, self._dtype if len(kernels) == 1 else "float64")
-
     def _can_begin(self) -> bool:
         """Whether there are rows enough to learn from, and blocks enough to know how they will be computed."""
-        if min(self._n_rows) < max(ORIGIN_ROWS, _LEARNING_ROWS) or self.n_blocks == 0:
+        if min(self._n_rows) < ORIGIN_ROWS or self.n_blocks * min(self._b) < self._learner.n_rows:
             return False
         assert self._width is not None
         endless, now = (fast.lanes_are_blocks(self._plan(n, 1), self._width) for n in (_ENDLESS, self.n_blocks))
         return endless == now
 
     def _begin(self) -> None:
-        x, y = (_first(rows, max(ORIGIN_ROWS, _LEARNING_ROWS)) for rows in self._rows)
-        self._family = self._learned(x[:_LEARNING_ROWS], y[:_LEARNING_ROWS])
+        n = -(-self._learner.n_rows // min(self._b))  # blocks
+        x, y = (_first(rows, max(ORIGIN_ROWS, n * b)) for rows, b in zip(self._rows, self._b, strict=True))
+        self._family = self._learner.learn(x, y, self._plan(n, 1))
         samples = Sample(x), Sample(y)
         self._origin = samples[0].origin
         self._typical = typical_sizes(self._family.kernels, *samples)
@@ -236,7 +258,7 @@ class Stream:
             x, y = (_first(rows, n * b) for rows, b in zip(self._rows, self._b, strict=True))
             if x.dtype != y.dtype:
                 x, y = x.astype(np.float64), y.astype(np.float64)
-            family = self._learned(x[:_LEARNING_ROWS], y[:_LEARNING_ROWS])
+            family = self._learner.learn(x, y, self._plan(n, 1))
             samples = Sample(x), Sample(y)
             blocks = self._plan(n, len(family.kernels))
             typical = typical_sizes(family.kernels, *samples)

@@ -28,7 +28,7 @@ def check_samples(x: object, y: object, *, objects_allowed: bool, objects_wanted
     """Return both samples as (n, d) floats, or as (n,) objects where a kernel for them was given."""
     for name, value in (("x", x), ("y", y)):
         _refuse_other_things(name, value)
-    names_x, names_y = _column_names(x), _column_names(y)
+    names_x, names_y = column_names(x), column_names(y)
     if names_x is not None and names_y is not None:
         rows_x = _frame_rows("x", x, names_x, names_x)
         rows_y = _frame_rows("y", y, names_y, _matched(names_x, names_y))
@@ -51,7 +51,7 @@ def check_samples(x: object, y: object, *, objects_allowed: bool, objects_wanted
 def check_batch(name: str, batch: object) -> Rows:
     """Return some rows of a sample as (m, d) floats; there may be none."""
     _refuse_other_things(name, batch)
-    rows = _rows(name, batch, _column_names(batch), False, False)
+    rows = _rows(name, batch, column_names(batch), False, False)
     if len(rows):
         _check_cells(name, rows)
     return rows
@@ -79,6 +79,14 @@ def check_seed(seed: object) -> int:
     return int(seed)
 
 
+def check_threads(n_threads: object) -> None:
+    """Raise unless this is a number of threads, or None."""
+    if n_threads is None:
+        return
+    if isinstance(n_threads, bool) or not isinstance(n_threads, (int, np.integer)) or n_threads < 1:
+        raise ValueError(f"n_threads must be a whole number of at least 1 or None, got {n_threads!r}")
+
+
 def check_alpha(alpha: object) -> float:
     """Return a level or a confidence between 0 and 1."""
     if isinstance(alpha, bool) or not isinstance(alpha, (int, float, np.floating)) or not 0.0 < float(alpha) < 1.0:
@@ -101,7 +109,7 @@ def _refuse_other_things(name: str, value: object) -> None:
         raise ValueError(f"{name} has masked cells; drop or fill those rows first")
 
 
-def _column_names(value: object) -> list[str] | None:
+def column_names(value: object) -> list[str] | None:
     """Return the column names of a data frame (pandas, polars, pyarrow, ...), None for anything else."""
     if not hasattr(value, "__getitem__") or not hasattr(value, "columns"):
         return None
@@ -113,12 +121,19 @@ def _column_names(value: object) -> list[str] | None:
 def _matched(names_x: list[str], names_y: list[str]) -> list[str]:
     for name, names in (("x", names_x), ("y", names_y)):
         _refuse_doubles(name, names)
+    check_names(names_x, names_y)
+    return names_x
+
+
+def check_names(
+    names_x: Sequence[str], names_y: Sequence[str], x: str = "x", y: str = "y", both: str = "the two samples"
+) -> None:
+    """Raise unless two samples have the same columns, in whatever order."""
     only_x = [str(c) for c in names_x if c not in names_y]
     only_y = [str(c) for c in names_y if c not in names_x]
     if only_x or only_y:
-        parts = [f"only in {n}: {', '.join(c)}" for n, c in (("x", only_x), ("y", only_y)) if c]
-        raise ValueError(f"the two samples must have the same columns; {'; '.join(parts)}")
-    return names_x
+        parts = [f"only in {n}: {', '.join(c)}" for n, c in ((x, only_x), (y, only_y)) if c]
+        raise ValueError(f"{both} must have the same columns; {'; '.join(parts)}")
 
 
 def _refuse_doubles(name: str, columns: list[str]) -> None:
