@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +149,7 @@ def btest(
         with closing(StoredSamples.of(*sources, recorder.seed, shuffle)) as stored:
             question = Question(kernel, null, recorder.seed, setting, stored.order, began)
             with limit_threads(n_threads), watched_by(recorder):
-                return question.of(stored.x, stored.y)
+                return replace(question.of(stored.x, stored.y), read="in chunks")
     if checkpoint is not None or progress is not None:
         raise ValueError("checkpoint and progress are for rows in files, and these are in memory")
     if shuffle == "buffered":

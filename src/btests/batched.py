@@ -76,7 +76,8 @@ class BatchQuestion:
             raise ValueError(f"x has {n_x} rows and y has {n_y}, and {sizes}; name one that they fill")
         found = conclude(replace(stream.tally(), order=order), self.null, began=self.began)
         chosen_by = KERNELS[kernel] if isinstance(kernel, str) else kernel
-        return replace(found, selector=chosen_by) if isinstance(chosen_by, (Selector, Aggregate)) else found
+        selector = chosen_by if isinstance(chosen_by, (Selector, Aggregate)) else None
+        return replace(found, read="in batches", selector=selector)
 
     def _side(self, label: str, value: Any, stream: int) -> Batches | _Ranges:
         if is_batches(value):

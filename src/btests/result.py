@@ -69,6 +69,8 @@ class TestResult:
         that are stored near one another may have met the same blocks) or ``as stored``.
     n_waiting
         Rows of x and of y that were not tested because they fill no block; of a stream, they wait for others.
+    read
+        How rows were read: ``at once`` (they were in memory), ``in chunks`` (of files) or ``in batches``.
     """
 
     __test__ = False  # not a test case, whatever pytest thinks of the name
@@ -94,6 +96,7 @@ class TestResult:
     n_spent: tuple[int, int] = (0, 0)
     order: str = "as stored"
     n_waiting: tuple[int, int] = (0, 0)
+    read: str = field(default="at once", compare=False)
 
     @classmethod
     def conclude(
@@ -235,6 +238,7 @@ class TestResult:
             "n_spent": list(self.n_spent),
             "order": self.order,
             "n_waiting": list(self.n_waiting),
+            "read": self.read,
         }
 
     def to_json(self) -> str:
@@ -249,12 +253,19 @@ class TestResult:
             f"  p-value   {self.pvalue:.4g}",
             f"  MMD^2     {self.statistic:.4g}{self._interval_text()}",
             f"  rows      {self.n_x} and {self.n_y}, in {self.n_blocks} block{'s' * (self.n_blocks > 1)} of {size}",
+            *self._order_lines(),
             f"  kernel    {shortened(self.kernel)}",
             *self._choice_lines(),
             f"  null      {self.null!r}, seed {self.seed}",
             f"  computed  {self.engine}, {self.seconds:.3g} s",
         ]
         return "\n".join(lines)
+
+    def _order_lines(self) -> list[str]:
+        lines = [] if self.read == "at once" else [f"  order     {self.order}, {self.read}"]
+        if any(self.n_waiting):
+            lines.append(f"  waiting   {self.n_waiting[0]} and {self.n_waiting[1]} rows, which fill no block")
+        return lines
 
     def _choice_lines(self) -> list[str]:
         n_x, n_y = self.n_spent

@@ -82,7 +82,8 @@ def matched(x: Any, y: Any) -> tuple[Source, Source]:
         raise ValueError(f"x has {source_x.width} columns and y has {source_y.width}; they must have the same")
     for name, source in (("x", source_x), ("y", source_y)):
         if source.n_rows < 2:
-            raise ValueError(f"{name} has {source.n_rows} rows; a test needs at least 2 rows in each sample")
+            count = "1 row" if source.n_rows == 1 else f"{source.n_rows} rows"
+            raise ValueError(f"{name} has {count}; a test needs at least 2 rows in each sample")
     return source_x, source_y
 
 

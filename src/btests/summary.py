@@ -151,7 +151,7 @@ class Summary:
                 of.setdefault(part.number, []).append(part)
         parts = tuple(Part.join(of[number]) for number in sorted(of))
         if len(parts) > 1:
-            _check_alike([part.blocks for part in parts])
+            check_alike([part.blocks for part in parts])
         return cls(parts, max(summary.typical for summary in summaries))
 
     @property
@@ -175,7 +175,8 @@ class Summary:
         return sample_sd(self.values)
 
 
-def _check_alike(plans: list[Blocks]) -> None:
+def check_alike(plans: list[Blocks]) -> None:
+    """Raise unless all blocks of several plans have the same size."""
     sizes = {(plan.n_x / plan.n_blocks, plan.n_y / plan.n_blocks, plan.n_kernels) for plan in plans}
     if len(sizes) > 1 or any(plan.n_x % plan.n_blocks or plan.n_y % plan.n_blocks for plan in plans):
         raise ValueError("summaries of blocks of different sizes do not add")

@@ -160,10 +160,13 @@ def row_bytes(x: Stored, y: Stored) -> int:
     return x.width * (x.dealt.dtype.itemsize + y.dealt.dtype.itemsize)
 
 
-def chunks(blocks: Blocks, bytes_per_pair: int, budget: int = CHUNK_BYTES) -> list[tuple[int, int]]:
-    """Return all blocks as stretches ``first .. last - 1`` whose rows take ``budget`` bytes at most, if they can."""
+def chunks(blocks: Blocks, bytes_per_pair: int, budget: int | None = None) -> list[tuple[int, int]]:
+    """Return all blocks as stretches ``first .. last - 1`` whose rows take ``budget`` bytes at most, if they can.
+
+    None is ``CHUNK_BYTES``.
+    """
     block = max(blocks.n_x, blocks.n_y) / blocks.n_blocks * bytes_per_pair
-    n = max(1, int(budget / block))
+    n = max(1, int((CHUNK_BYTES if budget is None else budget) / block))
     if n >= 64:  # whole vectors, whole nodes
         n = n // 64 * 64
     return [(first, min(first + n, blocks.n_blocks)) for first in range(0, blocks.n_blocks, n)]

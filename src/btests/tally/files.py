@@ -6,6 +6,7 @@ import json
 import os
 import tempfile
 import zipfile
+import zlib
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,20 @@ import numpy as np
 from btests import tree
 from btests.blocks import Blocks
 from btests.kernels.spec import from_spec, to_spec
-from btests.summary import Part, Summary
+from btests.selection import Aggregate
+from btests.sources.cells import shortly
+from btests.summary import Part, Summary, check_alike
 from btests.tally.value import Tally
 
 #: Of the format. A file of another version is refused, not guessed at.
 VERSION = 1
+
+
+def as_path(path: object) -> Path:
+    """Return the path of a file, or say that this is none."""
+    if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
+        raise TypeError(f"a path is needed, got {path!r}")
+    return Path(path)
 
 
 def save(tally: Tally, path: Path, *, force: bool) -> None:
@@ -50,13 +60,19 @@ def write_arrays(path: Path, header: dict[str, Any], arrays: dict[str, Any]) -> 
 def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the header and the arrays of a file, or say what is wrong with it."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+        with path.open("rb") as file:  # numpy leaves a file open that it cannot read
+            if file.read(2) != b"PK":
+                raise ValueError(f"{str(path)!r} is no tally")
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as members:
+                arrays = {name: members[name] for name in members.files}
         header = json.loads(arrays.pop("header").tobytes())
     except FileNotFoundError:
         raise ValueError(f"there is no file {str(path)!r}") from None
-    except (OSError, ValueError, KeyError, AttributeError, TypeError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{str(path)!r} is no tally, or a part of one: {error}") from None
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
+        if str(error).startswith(repr(str(path))):
+            raise
+        raise ValueError(f"{str(path)!r} is no tally, or a part of one: {shortly(error)}") from None
     if not isinstance(header, dict) or header.get("format") != "btests tally":
         raise ValueError(f"{str(path)!r} is no tally")
     if header.get("version") != VERSION:
@@ -71,8 +87,8 @@ def load(path: Path) -> Tally:
     header, arrays = read_arrays(path)
     try:
         return tally_of(header, arrays)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        raise ValueError(f"{str(path)!r} is a damaged tally: {error}") from None
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
+        raise ValueError(f"{str(path)!r} is a damaged tally: {shortly(error)}") from None
 
 
 def header_of(tally: Tally) -> dict[str, Any]:
@@ -106,45 +122,64 @@ def arrays_of(tally: Tally) -> dict[str, Any]:
 def tally_of(header: dict[str, Any], arrays: dict[str, Any]) -> Tally:
     """Return the tally of a header and arrays; raise where they do not fit together."""
     kernels = tuple(from_spec(spec) for spec in header["kernels"])
+    told = header["parts"]
+    numbers = [_whole(part["number"], "a part") for part in told]
+    if not kernels or not told or numbers != sorted(set(numbers)) or len(header["typical"]) != len(kernels):
+        raise ValueError("there must be a kernel, a part, and a typical size for each kernel")
     summaries = []
     for j, typical in enumerate(header["typical"]):
-        parts = tuple(_part(told, arrays, p, j) for p, told in enumerate(header["parts"]))
+        parts = tuple(_part(one, arrays, p, j) for p, one in enumerate(told))
+        if len(parts) > 1:
+            check_alike([part.blocks for part in parts])
         summaries.append(Summary(parts, float(typical)))
-    if not summaries or len(summaries) != len(kernels):
-        raise ValueError("one summary for each kernel")
     weights = None if header["weights"] is None else tuple(float(w) for w in header["weights"])
-    waiting = header["n_waiting"]
+    if len(kernels) > 1:
+        Aggregate(kernels, header["correction"], weights)  # says what is wrong with them
+    if weights is not None and len(weights) != len(kernels):
+        raise ValueError(f"there are {len(weights)} weights for {len(kernels)} kernels")
+    if header["order"] not in ("exact", "buffered", "as stored"):
+        raise ValueError(f"rows cannot be in the order {header['order']!r}")
+    waiting_x, waiting_y = (_whole(n, "a number of rows") for n in header["n_waiting"])
     return Tally(
         kernels,
         tuple(summaries),
-        int(header["seed"]),
+        _whole(header["seed"], "the seed"),
         str(header["correction"]),
         weights,
         str(header["engine"]),
-        str(header["order"]),
-        (int(waiting[0]), int(waiting[1])),
+        header["order"],
+        (waiting_x, waiting_y),
     )
 
 
 def _part(told: dict[str, Any], arrays: dict[str, Any], p: int, j: int) -> Part:
-    blocks = Blocks(*(int(told[name]) for name in ("n_x", "n_y", "n_blocks", "n_kernels")))
+    blocks = Blocks(*(_whole(told[name], name) for name in ("n_x", "n_y", "n_blocks", "n_kernels")))
     if not 1 <= blocks.n_blocks <= min(blocks.n_x, blocks.n_y) // 2 or blocks.n_kernels < 1:
         raise ValueError(f"no plan has {blocks.n_x} and {blocks.n_y} rows in {blocks.n_blocks} blocks")
-    spans, nodes = (np.asarray(arrays[f"{name}_{p}"], dtype=np.int64) for name in ("spans", "nodes"))
-    values, cores = (np.asarray(arrays[f"{name}_{p}_{j}"], dtype=np.float64) for name in ("values", "cores"))
+    spans, nodes = (_array(arrays, f"{name}_{p}", np.int64, 2) for name in ("spans", "nodes"))
+    values, cores = (_array(arrays, f"{name}_{p}_{j}", np.float64, n) for name, n in (("values", 1), ("cores", 3)))
+    # Numbers are looked at before anything is made of them: those of an altered file may be as large as they like.
+    inside = spans.shape[1] == 2 and (not spans.size or (spans.min() >= 0 and spans.max() <= blocks.n_blocks))
+    apart = inside and np.all(spans[:, 0] < spans[:, 1]) and np.all(spans[1:, 0] > spans[:-1, 1])
+    if not apart or values.shape != (int((spans[:, 1] - spans[:, 0]).sum()),):
+        raise ValueError(f"the blocks of part {told['number']} are not all there")
     wanted = [tree.cover(first, last, blocks.n_blocks, blocks.fold_level) for first, last in spans.tolist()]
-    starts = np.sort(tree.starts(nodes)) if nodes.ndim == 2 else nodes
-    whole = np.concatenate(wanted) if wanted else nodes[:0]
-    fits = (
-        spans.ndim == 2
-        and np.all(spans[:, 0] < spans[:, 1])
-        and np.all(spans[1:, 0] > spans[:-1, 1])
-        and (not spans.size or (spans[0, 0] >= 0 and spans[-1, 1] <= blocks.n_blocks))
-        and values.shape == (int((spans[:, 1] - spans[:, 0]).sum()),)
-        and cores.shape == (len(nodes), blocks.core_size, blocks.core_size)
-        and np.array_equal(starts, tree.starts(whole))
-        and np.array_equal(nodes, whole)
-    )
-    if not fits:
+    whole = np.concatenate([nodes[:0], *wanted])
+    if not np.array_equal(nodes, whole) or cores.shape != (len(nodes), blocks.core_size, blocks.core_size):
         raise ValueError(f"the blocks of part {told['number']} are not all there")
     return Part(int(told["number"]), blocks, spans, values, nodes, cores)
+
+
+def _array(arrays: dict[str, Any], name: str, dtype: type[np.generic], n_dimensions: int) -> Any:
+    if name not in arrays:
+        raise ValueError(f"{name} is missing")
+    found = np.asarray(arrays[name])
+    if found.dtype != dtype or found.ndim != n_dimensions:
+        raise ValueError(f"{name} holds {found.dtype} of shape {found.shape}")
+    return found
+
+
+def _whole(value: object, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
+        raise ValueError(f"{what} must be a whole number of at least 0, got {value!r}")
+    return value

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from btests.kernels.protocol import Kernel
 from btests.nulls import Null, SignFlip
@@ -84,20 +84,20 @@ class Tally:
 
         To look again and again and stop at the first small p-value is not a test at that level.
         """
-        return conclude(self, null or SignFlip())
+        return replace(conclude(self, null or SignFlip()), read="in batches")
 
-    def save(self, path: str | Path, *, force: bool = False) -> None:
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write a file that ``Tally.load`` reads; one that exists is overwritten with ``force`` alone."""
-        from btests.tally.files import save
+        from btests.tally.files import as_path, save
 
-        save(self, Path(path), force=force)
+        save(self, as_path(path), force=force)
 
     @staticmethod
-    def load(path: str | Path) -> Tally:
+    def load(path: str | os.PathLike[str]) -> Tally:
         """Return the tally that a file holds."""
-        from btests.tally.files import load
+        from btests.tally.files import as_path, load
 
-        return load(Path(path))
+        return load(as_path(path))
 
 
 def conclude(
