@@ -8,8 +8,19 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from btests import CrossBlocks, FewBlocksWarning, Gaussian, Normal, SignFlip, TestResult, ThirdCumulant, btest
-from btests.diagnostics import ks_normality, skewness
+from btests import (
+    CrossBlocks,
+    FewBlocksWarning,
+    Gaussian,
+    Normal,
+    OrderWarning,
+    SignFlip,
+    Stream,
+    TestResult,
+    ThirdCumulant,
+    btest,
+)
+from btests.diagnostics import ks_normality, serial_score, skewness
 from tests.bounds import count_bounds
 from tests.reference import Array
 from tests.statistics.test_closed_form import exact_mmd
@@ -137,3 +148,31 @@ def test_a_kernel_that_sees_nothing_is_named() -> None:
     assert "too wide" in result.note
     assert "too wide" in str(result)
     assert btest(x, y, seed=1).note == ""
+
+
+def test_serial_score_is_about_standard_normal_for_independent_values() -> None:
+    # 2000 scores of heavy-tailed values: their mean is beyond 5.5 standard errors once in 10^7 runs or less, and more
+    # than 25 of them beyond 3 (2.7 expected, Poisson) once in 10^15.
+    rng = np.random.default_rng(1)
+    scores = np.array([serial_score(rng.standard_cauchy(200)) for _ in range(2000)])
+    assert abs(scores.mean() + 1.0 / math.sqrt(200)) < 5.5 / math.sqrt(2000)
+    assert 0.8 < scores.std() < 1.2
+    assert np.sum(scores > 3.0) <= 25
+    assert serial_score(np.ones(100)) == 0.0
+    assert serial_score(np.arange(10.0)) == 0.0
+
+
+@pytest.mark.parametrize("flipped", [False, True])
+def test_sorted_rows_are_warned_of_where_they_are_not_shuffled(flipped: bool) -> None:
+    rng = np.random.default_rng(2)
+    x, y = np.sort(rng.normal(size=4000)), np.sort(rng.normal(size=4000))
+    y = y[::-1].copy() if flipped else y
+    kernel = Gaussian(1.0)
+    assert btest(x, y, kernel=kernel, seed=1, block_size=40).pvalue > 1e-3
+    with pytest.warns(OrderWarning, match="neighbouring blocks are alike"):
+        found = btest(x, y, kernel=kernel, seed=1, block_size=40, shuffle=False)
+    assert found.rejects(0.01)  # the wrong answer that the warning is about
+    stream = Stream(kernel, 40, seed=1)
+    stream.update(x, y)
+    with pytest.warns(OrderWarning):
+        stream.result()

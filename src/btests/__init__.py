@@ -44,7 +44,14 @@ from btests.sources import open_source
 from btests.stream import Stream
 from btests.tables import Comparison, compare
 from btests.tally import Tally
-from btests.warnings import BTestWarning, DegenerateDataWarning, FewBlocksWarning, PrecisionWarning, SelectionWarning
+from btests.warnings import (
+    BTestWarning,
+    DegenerateDataWarning,
+    FewBlocksWarning,
+    OrderWarning,
+    PrecisionWarning,
+    SelectionWarning,
+)
 
 __version__ = "0.1.0"
 
@@ -72,6 +79,7 @@ __all__ = [
     "Normal",
     "Null",
     "OnColumns",
+    "OrderWarning",
     "Pairwise",
     "Pearson",
     "PerCoordinate",

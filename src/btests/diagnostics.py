@@ -14,6 +14,9 @@ from btests.summary import Summary, sample_sd
 _ENOUGH_BLOCKS = 10
 _ENOUGH_GROUPS = 8
 
+# Blocks that tell whether neighbours are alike. The score of fewer is bounded by so little that it says nothing.
+_ENOUGH_NEIGHBOURS = 40
+
 
 class Spread(NamedTuple):
     """The standard error of the average block value, and the degrees of freedom behind it."""
@@ -78,3 +81,18 @@ def ks_normality(values: Array) -> Normality:
     steps = np.arange(m + 1) / m
     distance = float(max(np.max(steps[1:] - cdf), np.max(cdf - steps[:-1])))
     return Normality(distance, float(kolmogorov(distance * math.sqrt(m))))
+
+
+def serial_score(values: Array) -> float:
+    """Return the correlation of the ranks of neighbours in standard deviations: (m,), 0 where there are too few.
+
+    Blocks of rows in random order are independent, and the score is then about standard normal.
+    """
+    m = values.size
+    if m < _ENOUGH_NEIGHBOURS:
+        return 0.0
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2.0)[places.ravel()]  # equal values share the mean of their ranks
+    ranks -= ranks.mean()
+    power = float(np.sum(ranks**2))
+    return 0.0 if power == 0.0 else math.sqrt(m) * float(np.sum(ranks[1:] * ranks[:-1])) / power

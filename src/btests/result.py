@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from btests.blocks import Array
-from btests.diagnostics import Normality, Spread, estimate_spread, ks_normality, skewness
+from btests.diagnostics import Normality, Spread, estimate_spread, ks_normality, serial_score, skewness
 from btests.kernels.combination import shortened
 from btests.kernels.protocol import Kernel
 from btests.nulls.laws import Law, StudentLaw
@@ -21,8 +21,14 @@ from btests.selection.aggregate import Aggregate
 from btests.selection.protocol import Candidate, Selection, Selector
 from btests.summary import Summary
 from btests.validation import check_alpha
+from btests.warnings import OrderWarning, warn
 
 _BLIND = "the kernel tells no rows apart: they are all alike, or it is much too wide or too narrow for them"
+
+
+# Blocks whose neighbours are more alike than this, in standard deviations, are not of rows in random order: of those,
+# one test in ten million is.
+_SERIAL = 5.2
 
 
 class Interval(NamedTuple):
@@ -139,6 +145,12 @@ class TestResult:
             candidates = () if selection is None else selection.candidates
         if not note and not summary.values.any() and not summary.cores.any():
             note = _BLIND
+        if order != "exact" and serial_score(summary.values) > _SERIAL:
+            warn(
+                "neighbouring blocks are alike: the rows are sorted, or depend on one another, or what differs changes "
+                "along them, and then the p-value does not hold; shuffle=True deals sorted rows at random",
+                OrderWarning,
+            )
         sizes = (b.n_blocks, b.block_size, b.n_x, b.n_y)
         return cls(
             statistic,

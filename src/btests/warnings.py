@@ -18,6 +18,10 @@ class DegenerateDataWarning(BTestWarning):
     """The data have no spread, so the kernel cannot tell anything apart."""
 
 
+class OrderWarning(BTestWarning):
+    """Rows were tested in an order that means something, so that blocks are no independent samples."""
+
+
 class PrecisionWarning(BTestWarning):
     """The arithmetic is too coarse for this kernel or these data."""
 
