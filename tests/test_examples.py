@@ -15,7 +15,9 @@ import pytest
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 DOCUMENTS = [
-    path for path in (ROOT / "README.md", ROOT / "docs" / "method.md", ROOT / "docs" / "compare.md") if path.exists()
+    path
+    for path in (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("method", "compare", "large")))
+    if path.exists()
 ]
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -78,7 +80,7 @@ def test_readme_begins_with_the_two_commands_and_shows_real_output() -> None:
     assert {command for command, _ in _SHOWN.findall(text)} >= {"btests demo", "python examples/strings.py"}
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/method.md", "docs/compare.md"])
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/method.md", "docs/compare.md", "docs/large.md"])
 def test_documents_name_files_that_exist(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     named = set(re.findall(r"`((?:src|tests|examples|docs|benchmarks)/[\w./-]+\.\w+)`", text))

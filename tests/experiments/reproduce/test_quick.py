@@ -92,7 +92,7 @@ def test_another_seed_gives_other_numbers_and_force_starts_anew(tmp_path: Path) 
     ("arguments", "message"),
     [
         (["figure9"], "'figure9' is not one of"),
-        ([], "Missing argument"),
+        ([], "Name what to reproduce"),
         (["figure2", "--song-p", "a.ogg"], "--song-p and --song-q go together"),
         (
             ["figure2", "--song-p", "a.ogg", "--song-q", "b.ogg"],
