@@ -13,7 +13,7 @@ if __name__ == "__main__":
     # Not this folder, where a script begins to look, but the one above: "benchmarks" is a package.
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from benchmarks import families, growth, large, limits, memory, peers, quadratic, reproduction, shares, startup
+from benchmarks import families, growth, large, limits, memory, peers, quadratic, reproduction, scaling, shares, startup
 from benchmarks.tables import Table
 
 
@@ -80,6 +80,12 @@ def larger_than_memory(*, quick: bool) -> Iterator[Table]:
     yield large.growth_table(sizes, say)
 
 
+def many_more_rows(*, quick: bool) -> Iterator[Table]:
+    """Yield what a cost model and a simulated cluster say of more rows and workers than are here."""
+    sizes = scaling.QUICK_SIZES if quick else scaling.SIZES
+    yield from scaling.scaling_tables(sizes, say)
+
+
 def papers_evaluation(*, quick: bool) -> Iterator[Table]:
     """Yield what the paper's evaluation takes."""
     yield reproduction.reproduction_table(quick=quick)
@@ -95,6 +101,7 @@ RUNS: dict[str, Callable[..., Iterator[Table]]] = {
     "quadratic": quadratic_time,
     "peers": side_by_side,
     "large": larger_than_memory,
+    "scaling": many_more_rows,
     "reproduction": papers_evaluation,
 }
 SECTIONS = tuple(RUNS)

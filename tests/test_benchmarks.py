@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 
@@ -21,7 +22,9 @@ from benchmarks import (
     peers,
     quadratic,
     run,
+    scaling,
     shares,
+    simulation,
     startup,
 )
 from benchmarks.clock import best_interleaved
@@ -224,3 +227,40 @@ def test_files_beside_memory() -> None:
 def test_growth_from_files() -> None:
     table = large.growth_table((2000, 3000, 4000), lambda text: None)
     assert [row[5] for row in table.rows] == [1.0, 1.5]
+
+
+def test_model_is_fitted_and_asked_about_more_rows() -> None:
+    sizes = [(1000, 10), (1000, 100), (4000, 50)]
+    row, value, error = scaling.fit(sizes, [n * (3e-7 + 2 * (b - 1) * 1e-9) for n, b in sizes])
+    assert [row, value] == pytest.approx([3e-7, 1e-9])
+    assert error < 1e-9
+    costs = scaling.Costs(row, value, 1e-3, 1e-3)
+    assert len(scaling.forecast_table(costs, error).rows) == 36
+    few, many = (scaling.forecast(costs, 1e10, 1000, n, exchange=False) for n in (10, 1000))
+    assert few.compute == pytest.approx(100 * many.compute)
+    assert scaling.forecast(costs, 1e13, 1000, 1000, exchange=False).bottleneck == "block values on the client"
+    assert scaling.measure_join() > 0.0
+
+
+@pytest.mark.parametrize("hours", [math.inf, 2.0, 0.5])
+def test_simulated_workers_that_die_lose_nothing(hours: float) -> None:
+    cluster = simulation.Cluster(20, 60.0, 0.1, hours_to_failure=hours, dispatch_seconds=0.01)
+    rng = np.random.default_rng(3)
+    found = simulation.simulate(cluster, 300, lambda i: [i], lambda lists: sorted(chain(*lists)), rng)
+    assert found.value == list(range(300))  # each once
+    assert (found.n_failures > 0) == (found.n_again > 0) == math.isfinite(hours)
+    assert 0.0 < simulation.utilisation(cluster, found) <= 1.0
+    assert found.seconds > 300 * 60.0 / 20 * 0.8
+
+
+def test_simulated_workers_that_die_too_fast_end_the_simulation() -> None:
+    cluster = simulation.Cluster(20, 60.0, 0.1, hours_to_failure=0.001)
+    found = simulation.simulate(
+        cluster, 50, lambda i: [i], lambda lists: sorted(chain(*lists)), np.random.default_rng(3)
+    )
+    assert (found.value, found.seconds) == (None, math.inf)
+
+
+def test_simulated_cluster_adds_real_summaries_to_the_same_bits() -> None:
+    table = scaling.simulation_table(scaling.Costs(1e-7, 1e-9, 1e-3, 1e-3), lambda text: None, 20, 90)
+    assert [row[-1] for row in table.rows[:-1]] == ["yes"] * 5
