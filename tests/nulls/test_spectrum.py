@@ -10,6 +10,7 @@ from scipy import stats
 
 from btests import Distance, Gaussian, Kernel, Linear, Spectrum, btest
 from btests.nulls import spectrum
+from btests.nulls.relabelled import relabelled_mean, relabelled_sd
 from btests.nulls.spectrum import Eigenvalues, all_eigenvalues, leading_eigenvalues
 from tests.bounds import FALSE_ALARM, count_bounds, deviations
 from tests.nulls.summaries import gram_of, two_samples
@@ -114,3 +115,44 @@ def test_the_level_is_nearly_held(n_x: int, n_y: int) -> None:
         rejections += btest(x, y, kernel=Gaussian(1.0), null=Spectrum(199), seed=seed).rejects(0.05)
     low, high = count_bounds(500, 0.03, 0.07, FALSE_ALARM / 2)
     assert low <= rejections <= high
+
+
+@pytest.mark.parametrize("bandwidth", [0.02, 0.2, 2.0])
+@pytest.mark.parametrize(("n_x", "n_y"), [(60, 60), (40, 90)])
+def test_corrected_draws_have_the_moments_of_all_relabellings(bandwidth: float, n_x: int, n_y: int) -> None:
+    gram = gram_of(*two_samples(n_x, n_y), Gaussian(bandwidth))
+    draws = Spectrum(20_000).learn(gram, 1).draws
+    mean, sd = relabelled_mean(gram.margins()), relabelled_sd(gram.margins())
+    # Mean and variance of sums of chi-squares, the worst of which is a single one: 6 standard errors, below 1e-8.
+    assert abs(draws.mean() - mean) < 6.0 * sd / math.sqrt(20_000)
+    assert abs(draws.var() / sd**2 - 1.0) < 6.0 * math.sqrt(14.0 / 20_000)
+
+
+def test_the_correction_is_for_narrow_kernels_and_few_rows() -> None:
+    def widths(bandwidth: float, n: int) -> float:
+        gram = gram_of(*two_samples(n, n), Gaussian(bandwidth))
+        one, two = (Spectrum(999, corrected=corrected).learn(gram, 1).draws.std() for corrected in (True, False))
+        return float(one / two)
+
+    assert widths(0.05, 50) < 0.6 < widths(0.05, 400) < 1.0
+    assert widths(2.0, 400) == pytest.approx(1.0, abs=0.01)
+
+
+def test_a_narrow_kernel_keeps_the_level_with_the_correction() -> None:
+    """150 tests of equal distributions: bounds of a false-alarm probability of 1e-6, which the published law fails."""
+    rejected = {True: 0, False: 0}
+    for i in range(150):
+        rng = np.random.default_rng([5, i])
+        x, y = rng.normal(size=(80, 3)), rng.normal(size=(80, 3))
+        for corrected in rejected:
+            null = Spectrum(199, corrected=corrected)
+            rejected[corrected] += btest(x, y, kernel=Gaussian(0.2), null=null, seed=i).rejects(0.3)
+    low, high = count_bounds(150, 0.3, 0.3)
+    assert low <= rejected[True] <= high
+    assert rejected[False] < low
+
+
+@pytest.mark.parametrize("corrected", [1, None, "yes"])
+def test_corrected_is_true_or_false(corrected: bool) -> None:
+    with pytest.raises(TypeError, match="corrected must be True or False"):
+        Spectrum(corrected=corrected)

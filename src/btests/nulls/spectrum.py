@@ -12,6 +12,7 @@ import numpy as np
 from btests.blocks import Array
 from btests.memory import require_bytes
 from btests.nulls.laws import DrawnLaw
+from btests.nulls.relabelled import relabelled_mean, relabelled_sd
 from btests.statistics.whole import Gram, tile_bytes
 
 # All eigenvalues up to this many rows in all; above it the leading ones by so many columns in so many rounds. At 4000
@@ -31,6 +32,11 @@ class Eigenvalues(NamedTuple):
     rest: float
     rest_norm: float
 
+    @property
+    def norm(self) -> float:
+        """The root of the sum of squares of all of them."""
+        return math.hypot(_norm(self.leading), self.rest_norm)
+
 
 @dataclass(frozen=True, slots=True)
 class Spectrum:
@@ -42,8 +48,12 @@ class Spectrum:
     way the mean is the exact one of all relabellings). For many rows only the leading eigenvalues are computed. The
     others enter by a normal law with the mean and variance that the trace and the norm of the matrix leave for them.
 
-    The p-value is ``(1 + #{draws >= statistic}) / (n_draws + 1)``: never 0, and right for many rows. For few rows and a
-    narrow kernel it is too large: the eigenvalues of a matrix that is nearly diagonal say little about their limits.
+    For few rows and a narrow kernel the eigenvalues of a matrix that is nearly diagonal say little about their limits:
+    the diagonal alone has a spread that the statistic does not have, and p-values come out much too large. So the draws
+    are brought to the exact standard deviation of all relabellings about their mean, by a factor that tends to 1 as
+    rows become many. ``corrected=False`` is the method as published.
+
+    The p-value is ``(1 + #{draws >= statistic}) / (n_draws + 1)``: never 0, and right for many rows.
 
     References
     ----------
@@ -51,12 +61,15 @@ class Spectrum:
     """
 
     n_draws: int = 1999
+    corrected: bool = True
 
     wants_gram: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if isinstance(self.n_draws, bool) or not isinstance(self.n_draws, Integral) or self.n_draws < 1:
             raise ValueError(f"n_draws must be a whole number of at least 1, got {self.n_draws!r}")
+        if not isinstance(self.corrected, bool):
+            raise TypeError(f"corrected must be True or False, got {self.corrected!r}")
 
     def bytes_needed(self, n_x: int, n_y: int) -> int:
         """Return the memory of the whole matrix, and of finding its eigenvalues."""
@@ -79,7 +92,11 @@ class Spectrum:
         matrix = gram.matrix()
         _centre(matrix)
         found = all_eigenvalues(matrix) if n <= _FULL else leading_eigenvalues(matrix, _LEADING, rng)
-        draws = np.sort(_draw(found, int(self.n_draws), rng)) * (n / (n - 1) / n_x / n_y)
+        unit = n / (n - 1) / n_x / n_y
+        draws = np.sort(_draw(found, int(self.n_draws), rng)) * unit
+        if self.corrected:
+            mean, sd = relabelled_mean(gram.margins()), unit * math.sqrt(2.0) * found.norm
+            draws = mean + (draws - mean) * (relabelled_sd(gram.margins()) / sd if sd > 0.0 else 1.0)
         return DrawnLaw(draws, gram.margins().tolerance())
 
 
@@ -90,16 +107,20 @@ def all_eigenvalues(matrix: Array) -> Eigenvalues:
 
 def leading_eigenvalues(matrix: Array, n_leading: int, rng: np.random.Generator) -> Eigenvalues:
     """Return the largest eigenvalues by subspace iteration, and what the others add up to: symmetric (N, N)."""
-    from scipy.linalg.blas import dnrm2
-
     basis = rng.standard_normal((len(matrix), n_leading))
     for _ in range(_ROUNDS):
         basis = np.linalg.qr(matrix @ basis)[0]
     leading = np.asarray(np.linalg.eigvalsh(basis.T @ (matrix @ basis))[::-1], dtype=np.float64)
-    # Norms, not their squares: those of tiny or huge kernels leave the range of floats.
-    norm, part = float(dnrm2(matrix.ravel())), float(dnrm2(leading))
+    norm, part = _norm(matrix), _norm(leading)
     rest_norm = math.sqrt(max(0.0, 1.0 - (part / norm) ** 2)) * norm if norm > 0.0 else 0.0
     return Eigenvalues(leading, float(matrix.trace() - leading.sum()), rest_norm)
+
+
+def _norm(values: Array) -> float:
+    """Return the root of the sum of squares, which themselves may leave the range of floats: any shape."""
+    from scipy.linalg.blas import dnrm2
+
+    return float(dnrm2(values.ravel())) if values.size else 0.0
 
 
 def _centre(matrix: Array) -> None:

@@ -16,7 +16,7 @@ from btests.statistics import Gram, Sample
 from btests.statistics.whole import TILE
 
 #: The paper's numbers of draws and of shuffles.
-NULLS: dict[str, Null] = {"spectrum": Spectrum(500), "bootstrap": Permutation(1000)}
+NULLS: dict[str, Null] = {"spectrum": Spectrum(500, corrected=False), "bootstrap": Permutation(1000)}
 LABELS = {"spectrum": "Gram matrix spectrum", "bootstrap": "Bootstrap"}
 
 KERNELS = ("sigma", "median")
