@@ -13,8 +13,10 @@ from btests.tables.move import Move
 from btests.tables.periods import period_moves
 from btests.tables.words import percent
 
-#: A move of fewer standard errors than this is not mentioned.
+#: A move of fewer standard errors than this is not mentioned, and where none has as many the surest of a column that
+#: is known to have moved needs only so many.
 _STANDARD_ERRORS = 3.0
+_AT_LEAST = 2.0
 
 # Levels that are expected less often than this on the shorter side are not mentioned: standard errors say little then.
 _EXPECTED = 2.5
@@ -60,14 +62,22 @@ def level_shares(cells: Cells) -> tuple[Array, Array]:
     return found[0], found[1]
 
 
-def moves(cells: Cells, periods: tuple[str, ...] = ()) -> list[Move]:
-    """Return what moved by more than a few standard errors, the surest first."""
+def moves(cells: Cells, periods: tuple[str, ...] = (), *, surely: bool = False) -> list[Move]:
+    """Return what moved by more than a few standard errors, the surest first.
+
+    Of a column that moved ``surely``, the surest move in any case, unless it is as small as many that chance makes.
+    """
+    found = _found(cells, periods, _STANDARD_ERRORS)
+    return found if found or not surely else _found(cells, periods, _AT_LEAST)[:1]
+
+
+def _found(cells: Cells, periods: tuple[str, ...], least: float) -> list[Move]:
     found = [_missing(cells)]
     if cells.kind in ("category", "boolean"):
-        found += _levels(cells)
+        found += _levels(cells, least)
     else:
         found += [*_numbers(cells), *period_moves(cells, periods)]
-    moved = [move for move in found if move is not None and move.errors >= _STANDARD_ERRORS]
+    moved = [move for move in found if move is not None and move.errors >= least]
     return sorted(moved, key=lambda move: -move.errors)
 
 
@@ -81,7 +91,7 @@ def _missing(cells: Cells) -> Move | None:
     return Move("missing", a, b, f"missing {percent(a)} -> {percent(b)}", abs(a - b) / error)
 
 
-def _levels(cells: Cells) -> list[Move | None]:
+def _levels(cells: Cells, least: float) -> list[Move | None]:
     a, b = level_shares(cells)
     counts = [int((~cells.missing[cells.side(side)]).sum()) for side in (False, True)]
     if min(counts) == 0:
@@ -91,7 +101,7 @@ def _levels(cells: Cells) -> list[Move | None]:
     size = np.abs(a - b) / errors
     # The chance of so many levels: the largest of them stands for the column.
     size = np.where(p * min(counts) >= _EXPECTED, size, 0.0)
-    shown = [j for j in np.argsort(-np.abs(a - b), kind="stable") if size[j] >= _STANDARD_ERRORS]
+    shown = [j for j in np.argsort(-np.abs(a - b), kind="stable") if size[j] >= least]
     if cells.kind == "boolean":
         shown = [1] if shown else []
     if not shown:
@@ -150,7 +160,7 @@ def _kurtosis(values: Array) -> float:
 
 def pair(a: float, b: float) -> tuple[str, str]:
     """Return two numbers with as many digits as tell them apart, four at least."""
-    for digits in (4, 5, 6, 8, 10):
+    for digits in (4, 5, 6, 8, 10, 13, 17):
         text = (f"{a:.{digits}g}", f"{b:.{digits}g}")
         if text[0] != text[1]:
             return text

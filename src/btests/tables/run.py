@@ -31,6 +31,10 @@ from btests.tables.tolerance import both_beyond, columns_beyond, whole_beyond
 from btests.tables.witness import examples, telling, witness
 from btests.tables.wording import option
 
+# A column whose own p-value is above this, and that was not found to move, is shown as if nothing in it had moved: the
+# estimates of how much are made for some dozens of rows and more, the p-value is exact for any number.
+_PLAIN = 0.05
+
 
 def run(a: Any, b: Any, options: Options, began: float, progress: Callable[[float], None]) -> Comparison:
     """Read, match, encode, test, describe."""
@@ -150,7 +154,8 @@ def _described(
             "chart": column_chart(cells, names),
             "encoding": str(encoding.codes[j]),
         }
-        moved, effect, periods = bool(corrected[j] <= alpha), evidence.effects[j], encoding.codes[j].periods
+        moved, periods = bool(corrected[j] <= alpha), encoding.codes[j].periods
+        effect = evidence.effects[j] if moved or own[j] <= _PLAIN else 0.0
         if moved and effect == 0.0:
             rank = pooled_ranks(cells) if cells.kind in ("number", "time") else None
             effect = share_moved(cells, rank, periods, surely=True)
@@ -162,7 +167,7 @@ def _described(
                 float(own[j]),
                 float(corrected[j]),
                 moved,
-                tuple(moves(cells, periods)),
+                tuple(moves(cells, periods, surely=moved)),
                 describe_side(cells, False),
                 describe_side(cells, True),
                 details,

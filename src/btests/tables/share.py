@@ -103,7 +103,8 @@ class _View:
         if not self.ordered:
             return 0.0
         size, deviation = self._stretches()
-        sure = size > self._sure(len(size)) * deviation
+        # Of all rows there is as much on both sides: what rounding leaves there is no difference.
+        sure = (size > self._sure(len(size)) * deviation) & (deviation > 0.0)
         return float(np.max(np.where(sure, size - deviation, 0.0), initial=0.0))
 
     def plainest(self) -> float:

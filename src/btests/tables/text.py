@@ -36,7 +36,7 @@ def verdict(found: Comparison) -> str:
     if tolerance is not None:
         more = f"by more than {percent(tolerance)} of the rows"
         if not found.different:
-            return f"No sign that {a} and {b} differ {more}."
+            return f"No sign that {a} and {b} differ {more}{_by_itself(found)}."
         return f"{differ} {more}: {_how_many(found, 'as a whole; no single column is sure to')}."
     if not found.different:
         return _nothing_found(found)
@@ -44,6 +44,8 @@ def verdict(found: Comparison) -> str:
         return f"{differ}: {_how_many(found, '')}."
     if found.relations:
         return f"{differ}: the relation of {' and '.join(found.relations[0].columns)} moved."
+    if len(found.columns) == 1:
+        return f"{differ}, by the kernel test of {found.columns[0].name}; the test of the column by itself is not sure."
     return f"{differ}, all columns taken together; no single column stands out."
 
 
@@ -62,10 +64,19 @@ def _nothing_found(found: Comparison) -> str:
     smallest = found.details["smallest_pvalue"]
     start = f"No difference found between {found.names[0]} and {found.names[1]}"
     if smallest <= found.alpha:
-        return f"{start} at level {found.alpha:g}."
+        return f"{start} at level {found.alpha:g}{_by_itself(found)}."
     few = "rows" if smallest > _FEW_DRAWS else "draws of signs"
     least = f"the smallest p-value possible is {smallest:.3g}, above the level {found.alpha:g}"
     return f"{start}, and with so few {few} none could be: {least}."
+
+
+def _by_itself(found: Comparison) -> str:
+    """Return what the marks on columns are worth where the verdict is none, in words."""
+    marked = [column.name for column in found.columns if column.marked]
+    if not marked:
+        return ""
+    who = f"{marked[0]} stands" if len(marked) == 1 else f"{len(marked)} columns stand"
+    return f"; {who} out, but not enough after looking in several ways"
 
 
 def largest_move(found: Comparison) -> str:
