@@ -44,9 +44,9 @@ def verdict(found: Comparison) -> str:
         return f"{differ}: {_how_many(found, '')}."
     if found.relations:
         return f"{differ}: the relation of {' and '.join(found.relations[0].columns)} moved."
-    if len(found.columns) == 1:
-        return f"{differ}, by the kernel test of {found.columns[0].name}; the test of the column by itself is not sure."
-    return f"{differ}, all columns taken together; no single column stands out."
+    only = found.columns[0].name if len(found.columns) == 1 else None
+    by = "all columns taken together; no single column stands out"
+    return f"{differ}, {by if only is None else f'by the kernel test of {only}, not by that of its ranks or shares'}."
 
 
 def _how_many(found: Comparison, none: str) -> str:
