@@ -52,6 +52,12 @@ def as_feather(table: Any, name: str) -> str:
     return f"{name}.feather"
 
 
+def as_stream(table: Any, name: str) -> str:
+    with pa.OSFile(f"{name}.arrow", "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return f"{name}.arrow"
+
+
 def as_jsonl(table: Any, name: str) -> str:
     rows = [{k: str(v) if k == "day" else v for k, v in row.items() if v is not None} for row in table.to_pylist()]
     Path(f"{name}.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
@@ -70,19 +76,19 @@ def as_pattern(table: Any, name: str) -> str:
     return f"{name}/part-*.parquet"
 
 
-@pytest.mark.parametrize("write", [as_tsv, as_gz, as_parquet, as_feather, as_jsonl, as_parts, as_pattern])
+@pytest.mark.parametrize("write", [as_tsv, as_gz, as_parquet, as_feather, as_stream, as_jsonl, as_parts, as_pattern])
 def test_every_format(shell: Shell, files: tuple[str, str], write: Callable[[Any, str], str]) -> None:
     expected = outcome(shell("a.csv", "b.csv", "--json").json)
     names = [write(pa_csv.read_csv(f), Path(f).stem) for f in files]
     assert outcome(shell(*names, "--json").json) == expected
 
 
-@pytest.mark.parametrize("form", ["csv", "parquet", "gz", "jsonl"])
+@pytest.mark.parametrize("form", ["csv", "parquet", "gz", "jsonl", "arrow"])
 def test_standard_input(shell: Shell, files: tuple[str, str], form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = outcome(shell("a.csv", "b.csv", "--json").json)
     table = pa_csv.read_csv("b.csv")
-    path = {"csv": "b.csv", "parquet": "b.parquet", "gz": "b.csv.gz", "jsonl": "b.jsonl"}[form]
-    {"parquet": as_parquet, "gz": as_gz, "jsonl": as_jsonl}.get(form, lambda t, n: "")(table, "b")
+    path = {"csv": "b.csv", "parquet": "b.parquet", "gz": "b.csv.gz", "jsonl": "b.jsonl", "arrow": "b.arrow"}[form]
+    {"parquet": as_parquet, "gz": as_gz, "jsonl": as_jsonl, "arrow": as_stream}.get(form, lambda t, n: "")(table, "b")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(path).read_bytes())))
     assert outcome(shell("a.csv", "-", "--json").json) == expected
 

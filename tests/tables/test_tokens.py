@@ -56,7 +56,7 @@ def test_a_mark_on_one_side_is_hinted_at_where_the_types_conflict(shell: Shell) 
     rng = np.random.default_rng(0)
     Path("a.csv").write_text(columns(rng, "-"))
     Path("b.csv").write_text(columns(rng, ""))
-    assert "text in a.csv and numbers in b.csv" in (error := shell.refused("a.csv", "b.csv"))
+    assert "text in a.csv ('-' in row 2) and numbers in b.csv" in (error := shell.refused("a.csv", "b.csv"))
     assert "--missing - reads such cells as missing" in error
     assert shell("a.csv", "b.csv", "--missing", "-").status in (0, 1)
 

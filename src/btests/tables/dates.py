@@ -8,10 +8,15 @@ from typing import Any
 
 from btests.tables.need import arrow
 
-_LIKE_DATE = re.compile(r"^\s*\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T]\d{1,2}:\d{2}(:\d{2})?)?\s*$")
+_LIKE_DATE = re.compile(
+    r"^\s*\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T]\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?\s*(Z|[+-]\d{2}:?\d{2}|[+-]\d{2})?)?\s*$"
+)
 
 _DAYS = ("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
 _CLOCKS = ("", " %H:%M:%S", " %H:%M", "T%H:%M:%S", "T%H:%M")
+
+# Times with parts of a second, or with a time zone, as JSON has them.
+_ISO = "ISO 8601"
 
 # Cells that are looked at before all of them are.
 _FIRST = 200
@@ -32,6 +37,7 @@ def read_dates(a: Any, b: Any, name: str, notes: list[str]) -> tuple[Any, Any]:
     if not first or like < _MOST * len(first):
         return a, b
     formats = [f for f in (day + clock for day in _DAYS for clock in _CLOCKS) if _fits(texts, f)]
+    formats = formats or [f for f in (_ISO,) if _fits(texts, f)]
     if len(formats) == 1:
         notes.append(f"column {name!r} holds dates as text, read as {formats[0]}")
         a, b = (_parsed(c, formats[0]) if any(c is text for text in texts) else c for c in (a, b))
@@ -42,6 +48,17 @@ def read_dates(a: Any, b: Any, name: str, notes: list[str]) -> tuple[Any, Any]:
     return a, b
 
 
+def note_zones(a: Any, b: Any, name: str, sides: tuple[str, str], notes: list[str]) -> None:
+    """Say so where only one of two arrow columns of times has a time zone."""
+    types = arrow().types
+    if not (types.is_timestamp(a.type) and types.is_timestamp(b.type)):
+        return
+    with_zone = [column.type.tz is not None for column in (a, b)]
+    if with_zone[0] != with_zone[1]:
+        one, other = sides if with_zone[0] else sides[::-1]
+        notes.append(f"column {name!r} has a time zone in {one} and none in {other}: taken as UTC there")
+
+
 def _fits(texts: list[Any], form: str) -> bool:
     """Whether every cell is of that form."""
     if any(_parsed(text.slice(0, _FIRST), form).null_count > text.slice(0, _FIRST).null_count for text in texts):
@@ -50,12 +67,25 @@ def _fits(texts: list[Any], form: str) -> bool:
 
 
 def _parsed(column: Any, form: str) -> Any:
-    pc = import_module("pyarrow.compute")
+    pa, pc = arrow(), import_module("pyarrow.compute")
+    if form == _ISO:
+        return _parsed_iso(pc.utf8_trim_whitespace(column))
     found = pc.strptime(pc.utf8_trim_whitespace(column), format=form, unit="s", error_is_null=True)
     # A year of two digits is none: 01/02/13 would be the year 13.
     year = pc.year(found)
     kept = pc.if_else(pc.and_(pc.greater_equal(year, 1000), pc.less_equal(year, 9999)), found, None)
-    return kept if "%H" in form else pc.cast(kept, arrow().date32())
+    return kept if "%H" in form else pc.cast(kept, pa.date32())
+
+
+def _parsed_iso(column: Any) -> Any:
+    """Return times from text of ISO 8601, all with a time zone or all without; all missing where they are not."""
+    pa, pc = arrow(), import_module("pyarrow.compute")
+    for dtype in (pa.timestamp("us"), pa.timestamp("us", "UTC")):
+        try:
+            return pc.cast(column, dtype)
+        except pa.ArrowInvalid:
+            continue
+    return pa.chunked_array([pa.nulls(len(column), pa.timestamp("us"))])
 
 
 def _odd(texts: list[Any]) -> str:

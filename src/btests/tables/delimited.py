@@ -43,8 +43,10 @@ def read_csv(data: bytes, where: str, delimiter: str, guessed: bool) -> Any:
         raise ValueError(f"{where!r} is {what}")
     if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\x00" in data[:4096]:
         raise ValueError(f"{where!r} is not UTF-8 text; save it as UTF-8 first")
-    if not data.strip():
+    if not data or data.isspace():
         raise ValueError(f"{where!r} is empty")
+    if len(data) < 2**16 and not re.search(rb"[\r\n]", data.strip()):
+        raise ValueError(f"{where!r} has a header and no rows")
     types: dict[str, Any] = {}
     names: list[str] = []
     while True:

@@ -20,9 +20,10 @@ def shift_huge(a: Any, b: Any, name: str, notes: list[str]) -> tuple[Any, Any]:
     if not ends or max(map(abs, ends)) <= _LAST:
         return a, b
     least, most = min(ends), max(ends)
-    if most - least > _LAST or not -(2**63) <= least <= most < 2**63:
+    if most - least > _LAST or (least < 0 and most >= 2**63):
         notes.append(f"column {name!r} has whole numbers beyond 2^53, which are rounded: neighbours may look alike")
         return a, b
     notes.append(f"column {name!r} has whole numbers beyond 2^53; {least} was subtracted from them")
-    one, two = (pc.subtract(pc.cast(column, pa.int64()), pa.scalar(least, pa.int64())) for column in (a, b))
+    wide = pa.uint64() if most >= 2**63 else pa.int64()
+    one, two = (pc.subtract(pc.cast(column, wide), pa.scalar(least, wide)) for column in (a, b))
     return one, two

@@ -8,7 +8,7 @@ from typing import Any
 
 from btests.tables.cells import KINDS, kind_of
 from btests.tables.sources import Loaded
-from btests.tables.tokens import hint_at_marks
+from btests.tables.tokens import first_text, hint_at_marks
 from btests.tables.wording import option
 
 
@@ -65,7 +65,11 @@ def match(
             if "empty" in kinds or kinds[0] == kinds[1]:
                 kept.append(name)
                 continue
-            why = f"is {_kind(kinds[0])} in {a.name} and {_kind(kinds[1])} in {b.name}"
+            what = [_kind(kind) + " in " + side.name for kind, side in zip(kinds, (a, b), strict=True)]
+            if set(kinds) == {"number", "category"}:
+                k = kinds.index("category")
+                what[k] += first_text((a, b)[k].table[name])
+            why = f"is {what[0]} and {what[1]}"
             conflicts.append((name, why, ""))
     if conflicts and not common:
         name, why, _ = conflicts[0]

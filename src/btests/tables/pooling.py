@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from btests.blocks import Index
 from btests.tables.assess import Options
-from btests.tables.cells import Cells, pool
-from btests.tables.dates import read_dates
+from btests.tables.cells import Cells, kind_of, pool
+from btests.tables.dates import note_zones, read_dates
 from btests.tables.integers import shift_huge
 from btests.tables.leaving import why_left_out
 from btests.tables.matching import match, reasons
+from btests.tables.need import arrow
 from btests.tables.sources import Loaded
 from btests.tables.tokens import as_categories, hint_at_codes, hint_at_marks
 from btests.tables.wording import option
@@ -26,6 +28,8 @@ def pooled_columns(
     one, two = prepared(sides[0], sides[1], options, notes)
     matched = match(one, two, options.columns, options.exclude, common=options.common, categories=options.categories)
     left_out.extend(matched.left_out)
+    if one.table.equals(two.table):
+        notes.append("both tables hold the same rows in the same order: a copy is not a second sample")
     columns = []
     for name in matched.names:
         parts = one.table[name], two.table[name]
@@ -71,11 +75,18 @@ def prepared(one: Loaded, two: Loaded, options: Options, notes: list[str]) -> tu
         if name not in two.table.column_names:
             continue
         found = one.table[name], two.table[name]
-        if name in options.categories:
+        if name in options.categories or any(_is_code(column) for column in found):
             found = as_categories(found[0]), as_categories(found[1])
         else:
             found = shift_huge(*read_dates(*found, name, notes), name, notes)
+            note_zones(*found, name, (one.name, two.name), notes)
         for k, column in enumerate(found):
             if column is not tables[k][name]:
                 tables[k] = tables[k].set_column(tables[k].column_names.index(name), name, column)
     return Loaded(tables[0], one.name), Loaded(tables[1], two.name)
+
+
+def _is_code(column: Any) -> bool:
+    """Whether numbers were declared to be categories, as pandas does."""
+    types = arrow().types
+    return bool(types.is_dictionary(column.type) and kind_of(column.type) == "number")

@@ -19,6 +19,9 @@ from btests.tables.need import arrow
 # Memory that a comparison takes at least, in sizes of its files; of compressed files it is several times more.
 _TIMES_SIZE = 4
 
+# How streams of Arrow record batches begin, which have no name of their own at the start as Arrow files have.
+_STREAM = b"\xff\xff\xff\xff"
+
 
 def read(path: str, delimiter: str | None = None) -> Any:
     """Return the table in a file, in the parts that a pattern or a folder holds, or on standard input for ``-``."""
@@ -94,6 +97,8 @@ def _from_bytes(data: bytes, delimiter: str | None) -> Any:
     starts = {
         b"PAR1": "parquet",
         b"ARROW1": "arrow",
+        b"FEA1": "arrow",
+        _STREAM: "arrow",
         b"\x93NUMPY": "npy",
         b"PK\x03\x04": "npz",
         b"{": "json",
@@ -115,28 +120,39 @@ def _read_delimited(default: str) -> Callable[[Any, str, str | None], Any]:
 
 def _read_parquet(source: Any, where: str, _: str | None) -> Any:
     parquet = import_module("pyarrow.parquet")
-    return _guarded(lambda file: parquet.ParquetFile(file).read(), source, where, "Parquet")
+
+    def read_one(file: Any) -> Any:
+        return parquet.ParquetFile(file, page_checksum_verification=True).read()
+
+    return _guarded(read_one, source, where, "Parquet")
 
 
 def _read_arrow(source: Any, where: str, _: str | None) -> Any:
-    feather = import_module("pyarrow.feather")
-    return _guarded(lambda file: feather.read_table(file, memory_map=False), source, where, "Arrow or Feather")
+    feather, ipc = import_module("pyarrow.feather"), import_module("pyarrow.ipc")
+
+    def read_one(file: Any) -> Any:
+        if _start(source, 4) != _STREAM:
+            return feather.read_table(file, memory_map=False)
+        with arrow().input_stream(file) as stream:
+            return ipc.open_stream(stream).read_all()
+
+    return _guarded(read_one, source, where, "Arrow or Feather")
 
 
 def _read_json(source: Any, where: str, _: str | None) -> Any:
     json = import_module("pyarrow.json")
-    if _first_byte(source) == b"[":
+    if _start(source, 4096).lstrip()[:1] == b"[":
         raise ValueError(f"{where!r} holds one JSON array, not JSON lines; write each record on a line of its own")
     options = json.ReadOptions(block_size=2**26)
     return _guarded(lambda file: json.read_json(file, options), source, where, "JSON lines")
 
 
-def _first_byte(source: Any) -> bytes:
-    """Return the first byte of bytes or of a file that is no white space."""
+def _start(source: Any, count: int) -> bytes:
+    """Return the first bytes of bytes or of a file."""
     if isinstance(source, bytes):
-        return source[:4096].lstrip()[:1]
+        return source[:count]
     with source.open("rb") as file:
-        return bytes(file.read(4096).lstrip()[:1])
+        return bytes(file.read(count))
 
 
 def _guarded(reader: Callable[[Any], Any], source: Any, where: str, what: str) -> Any:
@@ -213,6 +229,7 @@ _SUFFIXES = {
     ".parquet": "parquet",
     ".pq": "parquet",
     ".arrow": "arrow",
+    ".arrows": "arrow",
     ".feather": "arrow",
     ".ipc": "arrow",
     ".jsonl": "json",

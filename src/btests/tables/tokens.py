@@ -80,6 +80,8 @@ def _parsed(text: Any) -> Any:
 def as_categories(column: Any) -> Any:
     """Return an arrow column as text, whole numbers without a decimal point."""
     pa, pc = arrow(), import_module("pyarrow.compute")
+    if pa.types.is_dictionary(column.type):
+        column = pc.cast(column, column.type.value_type)
     if pa.types.is_floating(column.type):
         whole = pc.cast(column, pa.int64(), safe=False)
         if pc.all(pc.equal(pc.cast(whole, column.type), column)).as_py():
@@ -114,6 +116,15 @@ def hint_at_marks(name: str, columns: Sequence[Any]) -> str | None:
         f"column {name!r} holds numbers but for {shown}: taken as text; "
         f"{option('missing', [mark.strip() for mark in marks])} reads such cells as missing"
     )
+
+
+def first_text(column: Any) -> str:
+    """Return the first cell of a column of text that is no number, and its row, in brackets; empty without one."""
+    pc = import_module("pyarrow.compute")
+    if arrow().types.is_dictionary(column.type):
+        column = pc.cast(column, column.type.value_type)
+    row = pc.index(pc.match_substring_regex(column, _NUMBER), False).as_py()
+    return "" if row < 0 else f" ({column[row].as_py()[:40]!r} in row {row + 1})"
 
 
 def hint_at_codes(names: Sequence[str], columns: Sequence[Any]) -> str | None:
