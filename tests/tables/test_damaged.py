@@ -47,6 +47,4 @@ def test_a_stream_of_arrow_batches_that_is_cut_off(shell: Shell, files: tuple[st
     with pa.OSFile("a.arrow", "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     Path("cut.arrow").write_bytes(Path("a.arrow").read_bytes()[:2000])
-    assert "'cut.arrow' is not a readable Arrow or Feather file" in shell.refused(
-        "cut.arrow", "b.csv"
-    )
+    assert "'cut.arrow' is not a readable Arrow or Feather file" in shell.refused("cut.arrow", "b.csv")
