@@ -272,6 +272,32 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
     assert path.read_text(encoding="utf-8") == "second"
 
 
+def test_where_writing_fails_the_old_page_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path / "out.html", "first")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", full)
+        with pytest.raises(OSError, match="No space"):
+            write(path, "second", force=True)
+    assert path.read_text(encoding="utf-8") == "first"
+    assert [p.name for p in tmp_path.iterdir()] == ["out.html"]
+
+
+def test_through_a_link_and_to_a_device(tmp_path: Path) -> None:
+    link, target = tmp_path / "link.html", tmp_path / "target.html"
+    link.symlink_to(target)
+    with pytest.raises(FileExistsError):
+        write(link, "first")
+    write(link, "first", force=True)
+    assert (link.is_symlink(), target.read_text(encoding="utf-8")) == (True, "first")
+    if Path("/dev/null").is_char_device():
+        write("/dev/null", "nothing", force=True)
+        assert Path("/dev/null").is_char_device()
+
+
 def test_without_jinja2_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ImportError, match=r"pip install 'btests\[tables\]'"):

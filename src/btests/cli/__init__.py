@@ -78,7 +78,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit: 0 where it worked, 2 with one sentence on standard error where it did not."""
     try:
         status = commands.main(_completed(arguments), prog_name="btests", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # as it is where the shell closed it, >&-
+            sys.stdout.flush()
     except click.ClickException as error:
         message = error.format_message()
         if message.startswith("No such command"):

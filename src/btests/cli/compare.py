@@ -248,7 +248,7 @@ def _show_traceback() -> None:
 @contextmanager
 def _progress() -> Iterator[Callable[[float], None] | None]:
     """Yield what moves a progress bar on standard error, None where that is no terminal."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
     bar: Any

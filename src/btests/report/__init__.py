@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -34,6 +36,8 @@ def render(comparison: Mapping[str, Any]) -> str:
 def write(path: str | Path, text: str, force: bool = False) -> Path:
     """Write a page to a file, and return its path; a file that exists stays as it is unless ``force`` says otherwise.
 
+    Where writing fails, whatever was there before still is.
+
     Raises
     ------
     FileExistsError
@@ -41,14 +45,30 @@ def write(path: str | Path, text: str, force: bool = False) -> Path:
     """
     path = Path(path)
     data = text.encode("utf-8")  # before anything is opened
+    if not force and (path.exists() or path.is_symlink()):
+        raise FileExistsError(_exists(path))
+    if path.exists() and not path.is_file():  # a device or a pipe: nothing to lose, and nothing to put in its place
+        path.write_bytes(data)
+        return path
+    # Beside the file that a link may point to, under a name that nobody has; half a page is worse than none.
+    place = path.resolve()
+    draft = place.with_name(f".{place.name}.{os.getpid()}.part") if force else place
     try:
-        file = path.open("wb" if force else "xb")
+        file = draft.open("xb")
     except FileExistsError:
-        raise FileExistsError(f"{path} exists already: take another name, or force to write over it") from None
+        raise FileExistsError(_exists(path)) from None
     try:
         with file:
             file.write(data)
+        if force:
+            if place.exists():
+                shutil.copymode(place, draft)
+            draft.replace(place)
     except BaseException:
-        path.unlink(missing_ok=True)  # half a page is worse than none
+        draft.unlink(missing_ok=True)
         raise
     return path
+
+
+def _exists(path: Path) -> str:
+    return f"{path} exists already: take another name, or force to write over it"

@@ -26,6 +26,8 @@ _STREAM = b"\xff\xff\xff\xff"
 def read(path: str, delimiter: str | None = None) -> Any:
     """Return the table in a file, in the parts that a pattern or a folder holds, or on standard input for ``-``."""
     if path == "-":
+        if sys.stdin is None:
+            raise ValueError("standard input is closed")
         return _checked(_from_bytes(sys.stdin.buffer.read(), delimiter), "standard input")
     parts = _parts(path)
     _require_memory(path, sum(part.stat().st_size for part in parts))

@@ -9,7 +9,7 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING
 
-from btests.tables.words import counted, percent, quoted_list
+from btests.tables.words import counted, fitted, percent, quoted_list, text_width
 
 if TYPE_CHECKING:
     from btests.result import TestResult
@@ -117,7 +117,7 @@ def screen(found: Comparison, width: int | None = None, height: int | None = Non
         width, height = _terminal()
     head = [verdict(found), *_facts(found)]
     tail = [*_relations(found), *_left_out(found), *(f"note        {note}" for note in found.notes)]
-    lines, rest = _wrapped(head, width), _wrapped(tail, width)
+    lines, rest = _wrapped(head[:1], width, 0) + _wrapped(head[1:], width), _wrapped(tail, width)
     # A line each for the heading of the columns, what their mark means, "more", an empty one, a report, and a prompt.
     room = _MOST_COLUMNS if height is None else max(_LEAST_COLUMNS, height - len(lines) - len(rest) - 6)
     table = [_cut(line, width) for line in _columns(found, room, width)]
@@ -152,15 +152,17 @@ def _looks(found: Comparison) -> str:
 
 def _columns(found: Comparison, room: int, width: int) -> list[str]:
     shown = found.columns[:room]
-    wide = min(max(6, *(len(column.name) for column in shown)), _LONGEST_NAME, width // 3)
+    wide = min(
+        max(6, *(text_width(_printable(column.name)) for column in shown)), max(_LONGEST_NAME, width // 4), width // 3
+    )
     tolerance = found.details["settings"]["tolerance"]
     heading = "corrected p" if tolerance is None else f"p of > {percent(tolerance)}"
     lines = [f"  {'column':<{wide}}  moved by  {heading:>11}  what moved"]
     for column in shown:
-        name = column.name if len(column.name) <= wide else column.name[: wide - 1] + "\u2026"
+        name = fitted(_printable(column.name), wide)
         what = column.summary if column.moved else "-"
         p = column.pvalue_corrected if column.pvalue_beyond is None else column.pvalue_beyond
-        lines.append(f"{' *'[column.marked]} {name:<{wide}}  {100.0 * column.effect:6.1f} %  {p:11.4g}  {what}")
+        lines.append(f"{' *'[column.marked]} {name}  {100.0 * column.effect:6.1f} %  {p:11.4g}  {what}")
     return lines + _below(found, found.columns[len(shown) :])
 
 
@@ -201,25 +203,27 @@ def _left_out(found: Comparison) -> list[str]:
 
 def _terminal() -> tuple[int, int | None]:
     """Return width and height of the terminal; what goes elsewhere is the same whatever terminal it comes from."""
-    if not sys.stdout.isatty():
+    if sys.stdout is None or not sys.stdout.isatty():
         return 100, None
     size = shutil.get_terminal_size((100, 24))
     return max(60, min(140, size.columns)), size.lines
 
 
-def _wrapped(lines: list[str], width: int) -> list[str]:
+def _wrapped(lines: list[str], width: int, indent: int = _INDENT) -> list[str]:
     """Return lines that go on below their words where they are too long."""
     found: list[str] = []
     for line in lines:
-        found += textwrap.wrap(
-            _printable(line), width, subsequent_indent=" " * _INDENT * (line != lines[0]), drop_whitespace=True
-        ) or [""]
+        found += textwrap.wrap(_printable(line), width, subsequent_indent=" " * indent, drop_whitespace=True) or [""]
     return found
 
 
 def _cut(line: str, width: int) -> str:
     line = _printable(line)
-    return line if len(line) <= width else line[: width - 1] + "\u2026"
+    if text_width(line) <= width:
+        return line
+    while text_width(line) > width - 1:
+        line = line[:-1]
+    return line + "\u2026"
 
 
 def _printable(line: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 
 from btests.report.words import plural
@@ -39,3 +40,33 @@ def quoted_list(names: Sequence[str], most: int = 12) -> str:
     """
     shown = ", ".join(repr(name) for name in names[:most])
     return shown + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def text_width(text: str) -> int:
+    """Return how many places text takes in a terminal: letters of East Asia two, accents on others none.
+
+    Examples
+    --------
+    >>> text_width("size"), text_width("\u6570\u91cf"), text_width("e\u0301")
+    (4, 4, 1)
+    """
+    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
+    return len(text) + wide - sum(unicodedata.combining(letter) > 0 for letter in text)
+
+
+def fitted(name: str, width: int) -> str:
+    """Return a name on so many places; of one that is too long the beginning and the end, which tell names apart.
+
+    Examples
+    --------
+    >>> fitted("size", 6), fitted("temperature of the day before", 16)
+    ('size  ', 'temperatur\u2026efore')
+    """
+    if text_width(name) > width:
+        begin, end = name, name[-((width - 1) // 3) :]
+        while text_width(end) > (width - 1) // 3:
+            end = end[1:]
+        while text_width(begin) + text_width(end) > width - 1:
+            begin = begin[:-1]
+        name = f"{begin}\u2026{end}"
+    return name + " " * (width - text_width(name))
