@@ -59,3 +59,11 @@ def test_a_zone_on_one_side_alone_is_noted() -> None:
     times = pd.DataFrame({"t": TIMES})
     found = btests.compare(times, pd.DataFrame({"t": TIMES.tz_localize("US/Eastern")}), seed=0)
     assert "column 't' has a time zone in b and none in a: taken as UTC there" in found.notes
+
+
+def test_another_zone_than_utc_is_noted() -> None:
+    rng = np.random.default_rng(0)
+    for zone, noted in (("Europe/Berlin", True), ("UTC", False)):
+        times = [TIMES[rng.integers(0, 50, 200)].tz_localize("UTC").tz_convert(zone) for _ in range(2)]
+        found = btests.compare(*(pd.DataFrame({"t": side}) for side in times), seed=0)
+        assert (found.notes == (f"column 't' has times of {zone}: compared, and shown, in UTC",)) == noted

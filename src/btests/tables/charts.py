@@ -13,6 +13,9 @@ from btests.tables.moves import level_shares
 _BINS = 30
 _BARS = 12
 
+# What the axis of a chart says about times.
+_UNITS = {"date": " (date)", "timestamp": " (date and time)", "time": " (time of day)"}
+
 # The range of a histogram: all but this share of the pooled cells at each end.
 _TAIL = 0.005
 
@@ -58,11 +61,10 @@ def column_chart(cells: Cells, names: tuple[str, str]) -> dict[str, Any]:
         sides.append((np.histogram(values, edges)[0] / n).tolist())
         below.append(float((values < edges[0]).sum() / n))
         above.append(float((values > edges[-1]).sum() / n))
-    axis = cells.name + (" (date)" if cells.kind == "time" else "")
     return {
         "type": "histogram",
         "title": title,
-        "axis": axis,
+        "axis": cells.name + _UNITS.get(cells.unit, ""),
         "edges": edges.tolist(),
         "edge_labels": [cells.show(float(e)) for e in edges] if cells.kind == "time" else None,
         "a": sides[0],

@@ -25,6 +25,10 @@ _FIRST = 200
 _MOST = 0.9
 
 
+# Names of the zone that all times are compared in.
+_UTC = {"UTC", "Etc/UTC", "GMT", "Z", "+00:00", "Universal", "Zulu"}
+
+
 def read_dates(a: Any, b: Any, name: str, notes: list[str]) -> tuple[Any, Any]:
     """Return two arrow columns with dates read from text where both are such; one that is of times already stays."""
     pa = arrow()
@@ -49,14 +53,17 @@ def read_dates(a: Any, b: Any, name: str, notes: list[str]) -> tuple[Any, Any]:
 
 
 def note_zones(a: Any, b: Any, name: str, sides: tuple[str, str], notes: list[str]) -> None:
-    """Say so where only one of two arrow columns of times has a time zone."""
+    """Say so where only one of two arrow columns of times has a time zone, or where their clock is not that of UTC."""
     types = arrow().types
     if not (types.is_timestamp(a.type) and types.is_timestamp(b.type)):
         return
-    with_zone = [column.type.tz is not None for column in (a, b)]
-    if with_zone[0] != with_zone[1]:
-        one, other = sides if with_zone[0] else sides[::-1]
+    zones = [column.type.tz for column in (a, b)]
+    if (zones[0] is None) != (zones[1] is None):
+        one, other = sides if zones[1] is None else sides[::-1]
         notes.append(f"column {name!r} has a time zone in {one} and none in {other}: taken as UTC there")
+    elif zones[0] is not None and not set(zones) <= _UTC:
+        shown = " and ".join(dict.fromkeys(zones))
+        notes.append(f"column {name!r} has times of {shown}: compared, and shown, in UTC")
 
 
 def _fits(texts: list[Any], form: str) -> bool:
