@@ -70,3 +70,14 @@ NONE = np.zeros(600, bool)
 def test_numbers_with_a_large_offset_are_told_apart() -> None:
     assert pair(1e15, 1e15 + 3) == ("1000000000000000", "1000000000000003")
     assert pair(1.0, 2.0) == ("1", "2")
+
+
+def test_charts_show_all_rows_unless_some_are_far_away() -> None:
+    rng = np.random.default_rng(0)
+    few = btests.compare({"u": [1.0, 2.0]}, {"u": [0.0, 5.0]}, seed=0).columns[0].details["chart"]
+    assert (few["below"], few["above"]) == ([0.0, 0.0], [0.0, 0.0])
+    far = rng.normal(size=500)
+    far[0] = 1e6
+    chart = btests.compare({"u": far}, {"u": rng.normal(size=500)}, seed=0).columns[0].details["chart"]
+    assert chart["above"][0] > 0.0
+    assert chart["edges"][-1] < 10.0

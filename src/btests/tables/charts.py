@@ -16,8 +16,10 @@ _BARS = 12
 # What the axis of a chart says about times.
 _UNITS = {"date": " (date)", "timestamp": " (date and time)", "time": " (time of day)"}
 
-# The range of a histogram: all but this share of the pooled cells at each end.
+# The range of a histogram: all but this share of the pooled cells at each end, unless they are no farther away than so
+# many of its lengths.
 _TAIL = 0.005
+_NEAR = 0.3
 
 
 def histogram(values: Array, bins: int = _BINS) -> dict[str, Any]:
@@ -83,8 +85,11 @@ def part_length(cells: Cells, b: bool) -> int:
 def _edges(cells: Cells) -> Array:
     values = cells.values[cells.present]
     low, high = (float(q) for q in np.quantile(values, [_TAIL, 1.0 - _TAIL]))
+    first, last = float(values.min()), float(values.max())
+    room = _NEAR * (high - low)
+    low, high = first if low - first <= room else low, last if last - high <= room else high
     if not high > low:
-        low, high = float(values.min()), float(values.max())
+        low, high = first, last
     if cells.unit == "integer" and high - low < _BINS:  # a bar for each number
         return np.arange(np.floor(low), np.ceil(high) + 2.0) - 0.5
     if not high > low:
