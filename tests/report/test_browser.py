@@ -187,7 +187,7 @@ def test_everything_works_from_the_keyboard(show: Open) -> None:
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
     page.keyboard.press("Enter")
-    assert page.url.endswith("#columns")
+    page.wait_for_url("**#columns")  # a jump within a page takes a moment
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "columns-search"
     page.keyboard.type("DELAY")
