@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from glob import glob
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from btests.cli.names import join_names, split_names
+from btests.cli.watching import watching
 
 if TYPE_CHECKING:
     from btests.tables import Comparison
@@ -45,7 +45,10 @@ def _share(context: click.Context, option: click.Parameter, text: str | None) ->
 
 
 # What the command that repeats a comparison need not say.
-_DEFAULTS = {"alpha": 0.05, "max_rows": 1_000_000}
+_DEFAULTS = {"alpha": 0.05}
+
+# What it must not say: a comparison is repeated from its beginning.
+_UNSAID = ("checkpoint",)
 _FLAGS = {"value_a": "--a", "value_b": "--b"}
 
 
@@ -85,12 +88,30 @@ _FLAGS = {"value_a": "--a", "value_b": "--b"}
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="For the order of rows and the null."
 )
-@click.option("--max-rows", type=click.IntRange(2), default=1_000_000, show_default=True, help="Rows a side at most.")
+@click.option(
+    "--max-rows",
+    type=click.IntRange(2),
+    default=None,
+    help="Rows a side at most, drawn at random; by default 1000000, or all in the joint test of large files.",
+)
 @click.option("--delimiter", default=None, help="Of CSV files, where it is not a comma.")
 @click.option(
     "--missing", multiple=True, help="Texts or numbers that stand for missing cells, written as in --columns: -,-999."
 )
 @click.option("--categories", multiple=True, help="Columns of numbers that are codes, written as in --columns.")
+@click.option(
+    "--memory",
+    metavar="SIZE",
+    default=None,
+    help="What tables may take, such as 2GB; by default a quarter of what is free. Larger files are read in pieces.",
+)
+@click.option(
+    "--checkpoint",
+    type=click.Path(dir_okay=False),
+    default=None,
+    help="Of large files: keep the work in this file, and go on from it after an interruption.",
+)
+@click.option("--skip-bad-parts", is_flag=True, help="Go on without damaged parts of a folder or pattern.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 @click.option("--report", type=click.Path(path_type=Path), default=None, help="Write a page to this HTML file.")
 @click.option("--force", is_flag=True, help="Overwrite files that are there.")
@@ -182,8 +203,10 @@ def _holds(table: str, report: Path) -> bool:
 def _run(tables: tuple[str, ...], options: dict[str, Any]) -> Comparison:
     from btests.tables import compare as run
 
-    with _progress() as progress:
-        found = run(tables[0], tables[1] if len(tables) > 1 else None, progress=progress, **options)
+    with watching() as (progress, report):
+        found = run(tables[0], tables[1] if len(tables) > 1 else None, progress=progress, report=report, **options)
+    if found.result.read == "in chunks":  # what is free changes, and with it the rows that are drawn
+        options = {**options, "memory": found.details["settings"]["memory"]}
     found.details["command"] = shlex.join(["btests", "compare", *_command(tables, options)])
     if "-" in tables:
         found.details["command_note"] = "One table was read from standard input; the command needs the same rows there."
@@ -194,7 +217,13 @@ def _command(tables: tuple[str, ...], options: dict[str, Any]) -> list[str]:
     """Return the arguments that repeat the comparison."""
     words = []
     for name, value in options.items():
-        if value is None or value is False or value == [] or (name != "seed" and _DEFAULTS.get(name) == value):
+        if (
+            name in _UNSAID
+            or value is None
+            or value is False
+            or value == []
+            or (name != "seed" and _DEFAULTS.get(name) == value)
+        ):
             continue
         words.append(_FLAGS.get(name, "--" + name.replace("_", "-")))
         if value is not True:
@@ -243,14 +272,3 @@ def _show_traceback() -> None:
     import traceback
 
     click.echo(traceback.format_exc(), err=True)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[float], None] | None]:
-    """Yield what moves a progress bar on standard error, None where that is no terminal."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield None
-        return
-    bar: Any
-    with click.progressbar(length=100, label="compare", file=sys.stderr) as bar:
-        yield lambda share: bar.update(max(0, round(100 * share) - bar.pos))

@@ -25,7 +25,7 @@ _WEIGHTS = {"together": 1.0, "columns": 2.0, "pairs": 1.0}
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What ``compare`` was called with."""
+    """What ``compare`` was called with; ``is_drawn`` if ``max_rows`` was named."""
 
     by: str | None
     value_a: Any
@@ -43,6 +43,10 @@ class Options:
     delimiter: str | None
     missing: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
+    is_drawn: bool = False
+    memory: int | str | None = None
+    checkpoint: str | None = None
+    skip_bad_parts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,7 @@ class Assessed:
 def assess(columns: Sequence[Cells], options: Options, progress: Callable[[float], None]) -> Assessed:
     """Encode pooled columns and test them."""
     encoding = Encoding.fit(columns)
-    orders = _orders(columns, options.seed)
+    orders = deal_rows(columns, options.seed)
     x, y = encoding.encode(columns, orders)
     progress(0.4)
     with warnings.catch_warnings(record=True) as caught:
@@ -105,15 +109,21 @@ def assess(columns: Sequence[Cells], options: Options, progress: Callable[[float
     notes = [str(warning.message) for warning in caught]
     progress(0.6)
     evidence = gather(columns, encoding, Units.of(together.blocks, together.flips, orders))
-    if len(columns) > MOST_COLUMNS:
-        notes.append(f"pairs of columns were not looked at: there are {len(columns)} columns, more than {MOST_COLUMNS}")
+    notes.extend(too_many_columns(columns))
     progress(0.85)
-    pvalue, own = _strongest(together, evidence)
+    pvalue, own = strongest(together, evidence)
     unique = tuple(dict.fromkeys(notes))
     return Assessed(pvalue, own, together, evidence, effect, encoding, (x, y), orders, unique)
 
 
-def _orders(columns: Sequence[Cells], seed: int) -> tuple[Index, Index]:
+def too_many_columns(columns: Sequence[Cells]) -> list[str]:
+    """Return a sentence where there are too many columns for a look at their pairs."""
+    if len(columns) <= MOST_COLUMNS:
+        return []
+    return [f"pairs of columns were not looked at: there are {len(columns)} columns, more than {MOST_COLUMNS}"]
+
+
+def deal_rows(columns: Sequence[Cells], seed: int) -> tuple[Index, Index]:
     """Return the orders in which rows are dealt, the same two where the tables change places.
 
     Which of two streams of random numbers a table gets is told by its length or, of two as long as one another, by the
@@ -121,7 +131,7 @@ def _orders(columns: Sequence[Cells], seed: int) -> tuple[Index, Index]:
     swap at once, which changes the sign of every difference of sums, so that neither says anything about the other.
     """
     n_a = columns[0].n_a
-    streams = (0, 1) if _comes_first(columns) else (1, 0)
+    streams = (0, 1) if comes_first(columns) else (1, 0)
     first, second = (
         np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 1 + stream]))).permutation(n)
         for stream, n in zip(streams, (n_a, len(columns[0]) - n_a), strict=True)
@@ -129,7 +139,8 @@ def _orders(columns: Sequence[Cells], seed: int) -> tuple[Index, Index]:
     return first, second
 
 
-def _comes_first(columns: Sequence[Cells]) -> bool:
+def comes_first(columns: Sequence[Cells]) -> bool:
+    """Whether the first table is dealt first, told by what does not depend on which is named first."""
     n_a = columns[0].n_a
     if 2 * n_a != len(columns[0]):
         return 2 * n_a > len(columns[0])
@@ -144,7 +155,7 @@ def _comes_first(columns: Sequence[Cells]) -> bool:
 def _measured(
     x: Array, y: Array, columns: Sequence[Cells], options: Options, orders: tuple[Index, Index]
 ) -> TestResult:
-    fixed = _orders(columns, 0)
+    fixed = deal_rows(columns, 0)
     if options.seed != 0:
         x, y = (side[_inverse(order)[always]] for side, order, always in zip((x, y), orders, fixed, strict=True))
     return measure(x, y, kernel=options.kernel, block_size=options.block_size)
@@ -156,7 +167,7 @@ def _inverse(order: Index) -> Index:
     return out
 
 
-def _strongest(together: Together, evidence: Evidence) -> tuple[float, tuple[float, ...]]:
+def strongest(together: Together, evidence: Evidence) -> tuple[float, tuple[float, ...]]:
     """Return the p-value of the strongest look, and of each."""
     found = [(evidence.by_column, _WEIGHTS["columns"]), (evidence.by_pair, _WEIGHTS["pairs"])]
     best = [scored.largest() for scored, _ in found if scored is not None]

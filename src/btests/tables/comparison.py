@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from btests.result import TestResult
     from btests.tables.encoding import Encoding
     from btests.tables.findings import Column, Look, Relation
+
+#: Rows a side that are tested at most where nobody says otherwise.
+MAX_ROWS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +108,15 @@ def compare(
     null: Any = None,
     block_size: int | None = None,
     seed: int | None = None,
-    max_rows: int = 1_000_000,
+    max_rows: int | None = None,
     delimiter: str | None = None,
     missing: Sequence[str] | str = (),
     categories: Sequence[str] | str = (),
+    memory: int | str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    skip_bad_parts: bool = False,
     progress: Callable[[float], None] | None = None,
+    report: Callable[[str, int, int], None] | None = None,
 ) -> Comparison:
     """Tell whether two tables differ, how much, and where.
 
@@ -134,15 +142,26 @@ def compare(
     kernel, null, block_size, seed
         As in ``btest``; by default five Gaussians around the median bandwidth, and blocks of 128 rows at most.
     max_rows
-        Rows a side to test at most: of longer tables a random choice.
+        Rows a side to test at most: of longer tables a random choice. None is 1,000,000, or all in the joint test of
+        files that are read in pieces.
     delimiter
         Of CSV files, where it is not a comma (or a tab in a TSV file).
     missing
         Texts or numbers that say that a cell is missing, such as ``"-"`` or ``"-999"``.
     categories
         Columns of numbers that are codes, such as postal codes, to be compared as categories.
+    memory
+        What the comparison may take, such as ``"2GB"``; None is a quarter of what is free. Files that would take more
+        are read in pieces: all rows are in the joint test, and columns are looked at on rows drawn at random.
+    checkpoint
+        For files that are read in pieces: a file that the work on the joint test is kept in. The same call goes on from
+        it after an interruption, to the same answer.
+    skip_bad_parts
+        Go on without damaged parts of a folder or pattern, and name them in the notes.
     progress
         Called with the share of the work that is done.
+    report
+        Of files that are read in pieces: called with what is being done, the rows done, and the rows in all.
 
     Returns
     -------
@@ -161,10 +180,11 @@ def compare(
     """
     began = time.perf_counter()
     from btests.tables.assess import Options
+    from btests.tables.large.kept import kept_seed
     from btests.tables.run import run
     from btests.tables.tolerance import check_tolerance
 
-    if isinstance(max_rows, bool) or not isinstance(max_rows, int) or max_rows < 2:
+    if max_rows is not None and (isinstance(max_rows, bool) or not isinstance(max_rows, int) or max_rows < 2):
         raise ValueError(f"max_rows must be a whole number of at least 2, got {max_rows!r}")
     options = Options(
         by=by,
@@ -178,10 +198,14 @@ def compare(
         kernel=kernel,
         null=null,
         block_size=block_size,
-        seed=check_seed(seed),
-        max_rows=max_rows,
+        seed=check_seed(kept_seed(checkpoint) if seed is None and checkpoint is not None else seed),
+        max_rows=MAX_ROWS if max_rows is None else max_rows,
         delimiter=delimiter,
         missing=(missing,) if isinstance(missing, str) else tuple(missing),
         categories=(categories,) if isinstance(categories, str) else tuple(categories),
+        is_drawn=max_rows is not None,
+        memory=memory,
+        checkpoint=None if checkpoint is None else os.fspath(checkpoint),
+        skip_bad_parts=skip_bad_parts,
     )
-    return run(a, b, options, began, progress or (lambda share: None))
+    return run(a, b, options, began=began, progress=progress or (lambda share: None), report=report)

@@ -40,16 +40,21 @@ def read_dates(a: Any, b: Any, name: str, notes: list[str]) -> tuple[Any, Any]:
     like = sum(_LIKE_DATE.match(cell) is not None for cell in first)
     if not first or like < _MOST * len(first):
         return a, b
-    formats = [f for f in (day + clock for day in _DAYS for clock in _CLOCKS) if _fits(texts, f)]
-    formats = formats or [f for f in (_ISO,) if _fits(texts, f)]
+    formats = date_formats(texts)
     if len(formats) == 1:
         notes.append(f"column {name!r} holds dates as text, read as {formats[0]}")
-        a, b = (_parsed(c, formats[0]) if any(c is text for text in texts) else c for c in (a, b))
+        a, b = (parse_dates(c, formats[0]) if any(c is text for text in texts) else c for c in (a, b))
     elif formats:
         notes.append(f"column {name!r} holds dates as text, with the day or the month first: taken as text")
     else:
         notes.append(f"column {name!r} holds dates as text, not all of one form ({_odd(texts)!r}): taken as text")
     return a, b
+
+
+def date_formats(texts: list[Any]) -> list[str]:
+    """Return the forms of dates that fit every cell of some columns of text."""
+    formats = [f for f in (day + clock for day in _DAYS for clock in _CLOCKS) if _fits(texts, f)]
+    return formats or [f for f in (_ISO,) if _fits(texts, f)]
 
 
 def note_zones(a: Any, b: Any, name: str, sides: tuple[str, str], notes: list[str]) -> None:
@@ -68,12 +73,13 @@ def note_zones(a: Any, b: Any, name: str, sides: tuple[str, str], notes: list[st
 
 def _fits(texts: list[Any], form: str) -> bool:
     """Whether every cell is of that form."""
-    if any(_parsed(text.slice(0, _FIRST), form).null_count > text.slice(0, _FIRST).null_count for text in texts):
+    if any(parse_dates(text.slice(0, _FIRST), form).null_count > text.slice(0, _FIRST).null_count for text in texts):
         return False
-    return all(_parsed(text, form).null_count == text.null_count for text in texts)
+    return all(parse_dates(text, form).null_count == text.null_count for text in texts)
 
 
-def _parsed(column: Any, form: str) -> Any:
+def parse_dates(column: Any, form: str) -> Any:
+    """Return text as dates or times of a form, missing where it is none."""
     pa, pc = arrow(), import_module("pyarrow.compute")
     if form == _ISO:
         return _parsed_iso(pc.utf8_trim_whitespace(column))

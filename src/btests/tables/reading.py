@@ -29,7 +29,7 @@ def read(path: str, delimiter: str | None = None) -> Any:
         if sys.stdin is None:
             raise ValueError("standard input is closed")
         return _checked(_from_bytes(sys.stdin.buffer.read(), delimiter), "standard input")
-    parts = _parts(path)
+    parts = parts_of(path)
     _require_memory(path, sum(part.stat().st_size for part in parts))
     tables = [(part, _checked(_from_file(part, delimiter), str(part))) for part in parts]
     return tables[0][1] if len(tables) == 1 else _joined(tables)
@@ -45,13 +45,14 @@ def _require_memory(path: str, size: int) -> None:
         )
 
 
-def _parts(path: str) -> list[Path]:
+def parts_of(path: str) -> list[Path]:
+    """Return the files of a table: one, those in a folder, or those that match a pattern."""
     found = Path(path)
     if found.is_dir():
         files = sorted(f for f in found.rglob("*") if f.is_file() and not re.match(r"[._]", f.name))
-        parts = [f for f in files if _format(f) is not None]
+        parts = [f for f in files if format_of(f) is not None]
         if not parts:
-            raise ValueError(f"the folder {path!r} holds no data files ({_known()})")
+            raise ValueError(f"the folder {path!r} holds no data files ({known_formats()})")
         return parts
     if not found.exists() and glob.has_magic(path):
         parts = [Path(f) for f in sorted(glob.glob(path, recursive=True)) if Path(f).is_file()]
@@ -63,7 +64,8 @@ def _parts(path: str) -> list[Path]:
     return [found]
 
 
-def _format(path: Path) -> str | None:
+def format_of(path: Path) -> str | None:
+    """Return what a file is by its name, None where that does not tell."""
     suffixes = [s.lower() for s in path.suffixes]
     if suffixes and suffixes[-1] == ".gz":
         suffixes.pop()
@@ -71,9 +73,9 @@ def _format(path: Path) -> str | None:
 
 
 def _from_file(path: Path, delimiter: str | None) -> Any:
-    name = _format(path)
+    name = format_of(path)
     if name is None:
-        raise ValueError(f"{str(path)!r} is of no known format by its name; known are {_known()}")
+        raise ValueError(f"{str(path)!r} is of no known format by its name; known are {known_formats()}")
     try:
         if path.suffix.lower() == ".gz":
             with gzip.open(path, "rb") as file:
@@ -219,7 +221,8 @@ def _joined(tables: list[tuple[Path, Any]]) -> Any:
         ) from None
 
 
-def _known() -> str:
+def known_formats() -> str:
+    """Return the endings of file names that can be read, in words."""
     return ", ".join(dict.fromkeys(_SUFFIXES)) + ", also .gz"
 
 

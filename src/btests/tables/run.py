@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,18 +35,67 @@ from btests.tables.wording import option
 # estimates of how much are made for some dozens of rows and more, the p-value is exact for any number.
 _PLAIN = 0.05
 
+#: Told what is being done, how many rows of it are done, and how many there are in all.
+Report = Callable[[str, int, int], None]
 
-def run(a: Any, b: Any, options: Options, began: float, progress: Callable[[float], None]) -> Comparison:
+
+def run(
+    a: Any, b: Any, options: Options, *, began: float, progress: Callable[[float], None], report: Report | None = None
+) -> Comparison:
     """Read, match, encode, test, describe."""
+    from btests.tables.large.run import is_large, run_large
+
+    if is_large(a, b, options):
+        return run_large(a, b, options, began=began, progress=progress, report=report)
     sides, left_out = _sides(a, b, options)
     progress(0.15)
-    given = tuple(side.table.num_rows for side in sides)
     notes: list[str] = []
     columns = pooled_columns(sides, options, left_out, notes)
     progress(0.3)
     names = (sides[0].name, sides[1].name)
     assessed = assess(columns, options, progress)
-    notes.extend(assessed.notes)
+    n_a = columns[0].n_a
+    rows = {
+        "a": n_a,
+        "b": len(columns[0]) - n_a,
+        "a_given": sides[0].table.num_rows,
+        "b_given": sides[1].table.num_rows,
+    }
+    found = Found(names, rows, tuple(left_out), tuple(notes))
+    return describe(columns, assessed, found, options, began=began, progress=progress)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is known of two tables before they are tested.
+
+    Attributes
+    ----------
+    names
+        What they are called.
+    rows
+        How many are tested, ``a`` and ``b``, and were given, ``a_given`` and ``b_given``.
+    left_out, notes
+        Columns that take no part, and sentences.
+    """
+
+    names: tuple[str, str]
+    rows: dict[str, int]
+    left_out: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+
+
+def describe(
+    columns: Sequence[Cells],
+    assessed: Assessed,
+    tables: Found,
+    options: Options,
+    *,
+    began: float,
+    progress: Callable[[float], None],
+) -> Comparison:
+    """Return what the tests found, in numbers and words."""
+    names = tables.names
     pvalue, together, evidence, encoding = assessed.pvalue, assessed.together, assessed.evidence, assessed.encoding
     looks = _looks(assessed, options.alpha)
     found = _described(columns, encoding, evidence, options.alpha, names)
@@ -64,12 +113,7 @@ def run(a: Any, b: Any, options: Options, began: float, progress: Callable[[floa
     ranked = sorted(found, key=lambda column: (-column.effect, column.pvalue))
     progress(0.95)
     details = _details(columns, ranked, relations, assessed, names)
-    details["rows"] = {
-        "a": columns[0].n_a,
-        "b": len(columns[0]) - columns[0].n_a,
-        "a_given": given[0],
-        "b_given": given[1],
-    }
+    details["rows"] = {**tables.rows, "a_columns": columns[0].n_a, "b_columns": len(columns[0]) - columns[0].n_a}
     details["relations_tested"] = len(evidence.pairs)
     details["settings"] = _settings(options)
     details.update(asked)
@@ -85,8 +129,8 @@ def run(a: Any, b: Any, options: Options, began: float, progress: Callable[[floa
         tuple(relations),
         tuple(looks),
         encoding,
-        tuple(left_out),
-        tuple(notes),
+        tables.left_out,
+        (*tables.notes, *assessed.notes),
         names,
         details,
     )
@@ -227,4 +271,6 @@ def _settings(options: Options) -> dict[str, Any]:
         "max_rows": options.max_rows,
         "missing": list(options.missing) or None,
         "categories": list(options.categories) or None,
+        "memory": options.memory,
+        "skip_bad_parts": options.skip_bad_parts,
     }

@@ -64,11 +64,21 @@ def look(x: Array, y: Array, *, kernel: Any, null: Any, block_size: int | None, 
         return _aggregated(x, y, null or SignFlip(), size, seed)
     whole = block_size is None and wants_gram(null) if not isinstance(null, (str, type(None))) else null in _WHOLE
     result = btest(x, y, kernel=kernel, null=null, block_size=None if whole else size, seed=seed, shuffle=False)
-    blocks = Blocks.of_size(len(x), len(y), size, _SHARES)
+    blocks = blocks_of_others(len(x), len(y), size)
     if isinstance(result.null, SignFlip) and result.n_spent == (0, 0) and not isinstance(kernel, Aggregate):
         flips = draw_flips(result.summary, result.null.n_resamples, seed)
         return Together(result, _ratios((result.summary,), flips), flips, result.summary.blocks)
+    return beside(result, blocks, seed)
+
+
+def beside(result: TestResult, blocks: Blocks, seed: int) -> Together:
+    """Return a kernel look whose signs, or rows, are not those of the other looks, which are made on ``blocks``."""
     return Together(result, None, draw_flips(_shape(blocks), SignFlip().n_resamples, seed), blocks)
+
+
+def blocks_of_others(n_x: int, n_y: int, size: int) -> Blocks:
+    """Return the blocks of looks that are made without the kernel's."""
+    return Blocks.of_size(n_x, n_y, size, _SHARES)
 
 
 def _aggregated(x: Array, y: Array, null: SignFlip, size: int, seed: int) -> Together:

@@ -47,7 +47,16 @@ def mark_missing(table: Any, marks: Sequence[str]) -> Any:
 
 
 def _without(column: Any, marks: Sequence[str]) -> Any:
+    cleared = clear_marks(column, marks)
+    if cleared is column or kind_of(cleared.type) != "category":
+        return cleared
+    return _parsed(cleared)
+
+
+def clear_marks(column: Any, marks: Sequence[str]) -> Any:
+    """Return an arrow column without the cells that are one of these texts, or numbers: itself where there are none."""
     pa, pc = arrow(), import_module("pyarrow.compute")
+    given = column
     if pa.types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type)
     kind = kind_of(column.type)
@@ -57,11 +66,10 @@ def _without(column: Any, marks: Sequence[str]) -> Any:
         numbers = [float(mark) for mark in marks if re.match(_NUMBER, mark)]
         found = pc.is_in(pc.cast(column, pa.float64(), safe=False), pa.array(numbers, pa.float64()))
     else:
-        return column
+        return given
     if not pc.any(found).as_py():
-        return column
-    cleared = pc.if_else(found, pa.scalar(None, column.type), column)
-    return _parsed(cleared) if kind == "category" else cleared
+        return given
+    return pc.if_else(found, pa.scalar(None, column.type), column)
 
 
 def _parsed(text: Any) -> Any:

@@ -1,0 +1,1 @@
+"""Tables larger than memory: columns from rows drawn at random, the joint test on all rows."""

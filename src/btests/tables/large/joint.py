@@ -1,0 +1,98 @@
+"""The kernel test of all columns together, on all rows of both sides."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any
+
+from btests.checkpoint import Recorder
+from btests.nulls import CrossBlocks, Normal, Null, SignFlip, ThirdCumulant
+from btests.nulls.protocol import wants_gram
+from btests.pipeline import Question
+from btests.result import TestResult
+from btests.samples import StoredSamples
+from btests.selection import Aggregate, MedianFamily, Setting
+from btests.sources import Dealt, Source
+from btests.statistics import Family, Stored, watched_by
+from btests.summary import Summary
+from btests.tables.together import FACTORS, default_block_size
+from btests.tables.wording import option
+from btests.tally import Tally, conclude
+
+# Draws of a null that nobody looks at.
+_FEW_RESAMPLES = 19
+
+_NULLS: dict[str, Callable[[], Null]] = {
+    "sign-flip": SignFlip,
+    "normal": Normal,
+    "third-cumulant": ThirdCumulant,
+    "cross-blocks": CrossBlocks,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """The test of all rows, and the one whose MMD^2 is the effect: of one kernel, on the same blocks."""
+
+    result: TestResult
+    effect: TestResult
+
+
+def null_of(null: Any) -> Null:
+    """Return the null of the joint test, or say that it needs all rows in memory."""
+    if null not in _NULLS if isinstance(null, str) else null is not None and wants_gram(null):
+        raise ValueError(
+            f"{option('null')} {null} needs all rows in memory at once, and these tables are larger; "
+            f"draw some of their rows with {option('max_rows')}, or take another null"
+        )
+    found: Null = SignFlip() if null is None else _NULLS[null]() if isinstance(null, str) else null
+    return found
+
+
+def jointly(
+    x: Source,
+    y: Source,
+    recorder: Recorder,
+    *,
+    kernel: Any,
+    null: Null,
+    block_size: int | None,
+    streams: tuple[int, int],
+    report: Callable[[int], None],
+) -> Joint:
+    """Test all rows of two sources in random order; ``streams`` say in which, 1 or 2 for each."""
+    began = time.perf_counter()
+    setting = Setting(default_block_size(min(x.n_rows, y.n_rows)) if block_size is None else block_size)
+    with closing(shuffled(x, y, recorder.seed, streams, report)) as samples, watched_by(recorder):
+        if kernel is None and isinstance(null, SignFlip):
+            result, central = _all_kernels(samples, null, setting, recorder.seed, began)
+        else:
+            result = Question(kernel, null, recorder.seed, setting, samples.order, began).of(samples.x, samples.y)
+            central = result.summary, result.kernel
+    effect = TestResult.conclude(central[0], SignFlip(_FEW_RESAMPLES), central[1], 0, engine=result.engine)
+    return Joint(replace(result, read="in chunks"), effect)
+
+
+def shuffled(x: Source, y: Source, seed: int, streams: tuple[int, int], report: Callable[[int], None]) -> StoredSamples:
+    """Return both in random order, each through a temporary file: one pass over the source, however it is stored."""
+    # No rows are held ahead, so that nothing is taken from the source but in that pass.
+    dealt = [Dealt.of(source, seed, stream, True, memory=1) for source, stream in zip((x, y), streams, strict=True)]
+    dealt[0].prepare(report)
+    dealt[1].prepare(lambda done: report(x.n_rows + done))
+    return StoredSamples(Stored(dealt[0], 0, x.n_rows), Stored(dealt[1], 0, y.n_rows))
+
+
+def _all_kernels(
+    samples: StoredSamples, null: SignFlip, setting: Setting, seed: int, began: float
+) -> tuple[TestResult, tuple[Summary, Any]]:
+    """Return the test with Gaussians of several bandwidths, and the summary of the one of median bandwidth."""
+    aggregate = Aggregate(MedianFamily(FACTORS))
+    selection, summaries = aggregate.summarize(samples.x, samples.y, setting)
+    kernels = tuple(candidate.kernel for candidate in selection.candidates)
+    tally = Tally(kernels, summaries, seed, engine=Family(kernels).engine(samples.x), order=samples.order)
+    result = conclude(tally, null, began=began, selector=aggregate, selection=selection)
+    centre = FACTORS.index(1.0)
+    return result, (summaries[centre], kernels[centre])

@@ -1,0 +1,201 @@
+"""A comparison of tables that are not in memory, from beginning to end."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from btests.tables.assess import (
+    Assessed,
+    Options,
+    assess,
+    comes_first,
+    deal_rows,
+    strongest,
+    too_many_columns,
+)
+from btests.tables.cells import Cells
+from btests.tables.comparison import Comparison
+from btests.tables.encoding import Encoding
+from btests.tables.evidence import gather
+from btests.tables.large.budget import bytes_in_memory, memory_of, rows_to_draw
+from btests.tables.large.encoded import Encoded
+from btests.tables.large.joint import Joint, jointly, null_of
+from btests.tables.large.kept import kept_memory, recorder
+from btests.tables.large.recipes import recipes
+from btests.tables.large.side import Side, base_name, open_side
+from btests.tables.large.survey import Draw, Surveyed, survey, survey_by
+from btests.tables.pooling import pooled_columns
+from btests.tables.run import Found, Report, describe
+from btests.tables.sources import Loaded
+from btests.tables.together import beside, blocks_of_others, default_block_size
+from btests.tables.tokens import mark_missing
+from btests.tables.units import Units
+from btests.tables.wording import option
+
+# Rows whose coordinates examples are chosen from.
+_EXAMPLE_ROWS = 1500
+
+# What drawn rows may take as they are read: a share of the memory, and always so many bytes.
+_DRAWN_SHARE, _DRAWN_BYTES = 1 / 16, 2**24
+
+
+def is_large(a: Any, b: Any, options: Options) -> bool:
+    """Whether the tables are files that would take more memory than they may."""
+    tables = [table for table in (a, b) if table is not None]
+    if not all(isinstance(table, (str, os.PathLike)) and os.fspath(table) != "-" for table in tables):
+        return False
+    if (options.by is None) != (len(tables) == 2):
+        return False  # which is refused elsewhere
+    return sum(bytes_in_memory(os.fspath(table)) for table in tables) > memory_of(_memory(options))
+
+
+def _memory(options: Options) -> Any:
+    if options.memory is None and options.checkpoint is not None:
+        return kept_memory(options.checkpoint)
+    return options.memory
+
+
+def run_large(
+    a: Any, b: Any, options: Options, *, began: float, progress: Callable[[float], None], report: Report | None
+) -> Comparison:
+    """Draw rows of both sides for the columns, and test all of them together, or those alone if the user says so."""
+    memory = memory_of(_memory(options))
+    null = None if options.is_drawn else null_of(options.null)
+    skipped: list[str] = []
+    told = _Told(progress, report)
+    sides = _opened([os.fspath(table) for table in (a, b) if table is not None], options, skipped)
+    kept = recorder(sides, options, memory, lambda done, of: told("testing", done, of))
+    drawn = _surveyed(sides, options, memory, skipped, told)
+    notes = [f"left out as damaged: {one}" for one in skipped]
+    left_out = [] if options.by is None else [(options.by, "it tells the sides apart")]
+    raw = [Loaded(one.table, one.side.name) for one in drawn]
+    loaded = [Loaded(mark_missing(one.table, options.missing), one.name) for one in raw]
+    columns = pooled_columns(loaded, options, left_out, notes)
+    given = [one.side.n_rows for one in drawn]
+    tested = [one.table.num_rows for one in drawn] if null is None else given
+    notes.append(_drawn_note(drawn, options))
+    if null is None:
+        assessed = assess(columns, options, progress)
+    else:
+        encoding = Encoding.fit(columns)
+        made = recipes(raw, columns, options)
+        x, y = (Encoded(one.side, own, encoding) for one, own in zip(drawn, made, strict=True))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            joint = jointly(
+                x,
+                y,
+                kept,
+                kernel=options.kernel,
+                null=null,
+                block_size=options.block_size,
+                streams=_streams(columns, x.n_rows, y.n_rows),
+                report=lambda done: told("shuffling", done, sum(given)),
+            )
+        assessed = _assessed(columns, encoding, joint, options)
+        notes.extend(dict.fromkeys(str(warning.message) for warning in caught))
+    rows = {"a": tested[0], "b": tested[1], "a_given": given[0], "b_given": given[1]}
+    found = Found((raw[0].name, raw[1].name), rows, tuple(left_out), tuple(notes))
+    return describe(columns, assessed, found, replace(options, memory=memory), began=began, progress=progress)
+
+
+#: Where each phase begins and ends as a share of the whole.
+_PHASES = {"reading": (0.0, 0.3), "shuffling": (0.3, 0.5), "testing": (0.5, 0.8)}
+
+
+class _Told:
+    """Passes on how far a phase has come, in rows and as a share of the whole."""
+
+    def __init__(self, progress: Callable[[float], None], report: Report | None) -> None:
+        self._progress, self._report = progress, report
+
+    def __call__(self, phase: str, done: int, of: int) -> None:
+        begin, end = _PHASES[phase]
+        self._progress(begin + (end - begin) * min(1.0, done / max(of, 1)))
+        if self._report is not None:
+            self._report(phase, done, max(of, done))
+
+
+def _opened(paths: Sequence[str], options: Options, skipped: list[str]) -> list[Side]:
+    names = [base_name(path) for path in paths]
+    if len(set(names)) < len(names):
+        names = list(paths) if paths[0] != paths[1] else [f"{names[0]} (a)", f"{names[1]} (b)"]
+    opened = [
+        open_side(path, name, options.delimiter, options.skip_bad_parts, skipped)
+        for path, name in zip(paths, names, strict=True)
+    ]
+    everywhere = [set(side.names) for side in opened]
+    found = []
+    for side in opened:
+        odd = {name for name, _ in side.odd}
+        read = tuple(
+            name
+            for name in side.names
+            if all(name in names for names in everywhere)
+            and name not in odd
+            and name not in options.exclude
+            and (not options.columns or name in options.columns)
+            and name != options.by
+        )
+        found.append(replace(side, read=read))
+    return found
+
+
+def _surveyed(
+    sides: Sequence[Side], options: Options, memory: int, skipped: list[str], told: _Told
+) -> tuple[Surveyed, Surveyed]:
+    most = rows_to_draw(memory, len(sides[0].read), options.max_rows)
+    draw = Draw(most, max(_DRAWN_BYTES, int(_DRAWN_SHARE * memory)), options.seed)
+    about = sum(part.n_rows_about for side in sides for part in side.parts)
+    skip = options.skip_bad_parts
+    if options.by is not None:
+        by = (options.by, options.value_a, options.value_b)
+        return survey_by(
+            sides[0], by, draw, skip_bad_parts=skip, skipped=skipped, report=lambda done: told("reading", done, about)
+        )
+    found = []
+    before = 0
+    for side in sides:
+        one = survey(
+            side,
+            draw,
+            skip_bad_parts=skip,
+            skipped=skipped,
+            report=lambda done, before=before: told("reading", before + done, about),  # type: ignore[misc]
+        )
+        before += one.side.n_rows
+        found.append(one)
+    return found[0], found[1]
+
+
+def _streams(columns: Sequence[Cells], n_x: int, n_y: int) -> tuple[int, int]:
+    """Return in which of two orders the rows of each side are dealt, the same where the sides change places."""
+    first = n_x > n_y if n_x != n_y else comes_first(columns)
+    return (1, 2) if first else (2, 1)
+
+
+def _assessed(columns: Sequence[Cells], encoding: Encoding, joint: Joint, options: Options) -> Assessed:
+    """Look at the columns of the rows drawn, beside the test of all rows."""
+    orders = deal_rows(columns, options.seed)
+    n_a, n_b = columns[0].n_a, len(columns[0]) - columns[0].n_a
+    blocks = blocks_of_others(n_a, n_b, default_block_size(min(n_a, n_b)))
+    together = beside(joint.result, blocks, options.seed)
+    evidence = gather(columns, encoding, Units.of(blocks, together.flips, orders))
+    # Their signs are not those of the joint test, which has more rows: the rule of Bonferroni.
+    pvalue, own = strongest(together, evidence)
+    points = encoding.encode(columns, (orders[0][:_EXAMPLE_ROWS], orders[1][:_EXAMPLE_ROWS]))
+    notes = tuple(too_many_columns(columns))
+    return Assessed(pvalue, own, together, evidence, joint.effect, encoding, points, orders, notes)
+
+
+def _drawn_note(drawn: Sequence[Surveyed], options: Options) -> str:
+    counts = [one.table.num_rows for one in drawn]
+    each = f"{counts[0]} rows of each side" if counts[0] == counts[1] else f"{counts[0]} and {counts[1]} rows"
+    larger = f"the files would take more memory than they may ({option('memory')})"
+    if options.is_drawn:
+        return f"{larger}: {each} were tested, drawn at random ({option('max_rows')})"
+    return f"{larger}: all rows are in the joint test, and columns were looked at on {each}, drawn at random"
