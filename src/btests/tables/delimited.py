@@ -7,6 +7,7 @@ import re
 from importlib import import_module
 from typing import Any
 
+from btests.sources.cells import DamagedError
 from btests.tables.need import arrow
 from btests.tables.wording import option
 from btests.tables.words import counted
@@ -44,7 +45,7 @@ def read_csv(data: bytes, where: str, delimiter: str, guessed: bool) -> Any:
     if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\x00" in data[:4096]:
         raise ValueError(f"{where!r} is not UTF-8 text; save it as UTF-8 first")
     if not data or data.isspace():
-        raise ValueError(f"{where!r} is empty")
+        raise DamagedError(f"{where!r} is empty")
     if len(data) < 2**16 and not re.search(rb"[\r\n]", data.strip()):
         raise ValueError(f"{where!r} has a header and no rows")
     types: dict[str, Any] = {}
@@ -63,7 +64,7 @@ def read_csv(data: bytes, where: str, delimiter: str, guessed: bool) -> Any:
         except pa.ArrowInvalid as error:
             match = _COLUMN.search(str(error))
             if match is None:
-                raise ValueError(_complaint(data, where, delimiter, guessed, error)) from None
+                raise DamagedError(_complaint(data, where, delimiter, guessed, error)) from None
             names = names or csv.open_csv(io.BytesIO(data[: 2**20]), parse_options=parse).schema.names
             column = names[int(match[1])]
             if types.get(column) == pa.string():

@@ -8,36 +8,76 @@ import io
 import re
 import sys
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from btests.memory import free_bytes
+from btests.sources.cells import DamagedError
 from btests.tables.delimited import read_csv, shortly
 from btests.tables.need import arrow
+from btests.tables.wording import option
 
-# Memory that a comparison takes at least, in sizes of its files; of compressed files it is several times more.
-_TIMES_SIZE = 4
+Found = TypeVar("Found")
+
+#: Memory that a comparison takes at least, in sizes of its files; of compressed files it is several times more.
+TIMES_SIZE = 4
 
 # How streams of Arrow record batches begin, which have no name of their own at the start as Arrow files have.
 _STREAM = b"\xff\xff\xff\xff"
 
 
-def read(path: str, delimiter: str | None = None) -> Any:
-    """Return the table in a file, in the parts that a pattern or a folder holds, or on standard input for ``-``."""
+def read(path: str, delimiter: str | None = None, skipped: list[str] | None = None) -> Any:
+    """Return the table in a file, in the parts that a pattern or a folder holds, or on standard input for ``-``.
+
+    Damaged parts are named in ``skipped`` and left out where that is given, and an error otherwise.
+    """
     if path == "-":
-        if sys.stdin is None:
-            raise ValueError("standard input is closed")
-        return _checked(_from_bytes(sys.stdin.buffer.read(), delimiter), "standard input")
+        return _checked(_from_bytes(_standard_input(), delimiter), "standard input")
     parts = parts_of(path)
     _require_memory(path, sum(part.stat().st_size for part in parts))
-    tables = [(part, _checked(_from_file(part, delimiter), str(part))) for part in parts]
+    tables = []
+    for part in parts:
+        table = good_part(partial(_from_file, part, delimiter), len(parts) > 1, skipped)
+        if table is not None:
+            tables.append((part, _checked(table, str(part))))
+    if not tables:
+        raise ValueError(f"{path!r} has no part that can be read: {skipped[-1] if skipped else ''}")
     return tables[0][1] if len(tables) == 1 else _joined(tables)
+
+
+def good_part(reading: Callable[[], Found], several: bool, skipped: list[str] | None) -> Found | None:
+    """Return what was read of one of several parts, None where it is damaged and is named in ``skipped`` instead."""
+    try:
+        return reading()
+    except DamagedError as error:
+        if not several:
+            raise
+        if skipped is None:
+            advice = f"{option('skip_bad_parts', True)} goes on without such parts"
+            raise DamagedError(f"{error}; {advice}") from None
+        skipped.append(str(error))
+        return None
+
+
+def _standard_input() -> bytes:
+    """Return what is on standard input; it cannot be read a second time, so it must fit into memory."""
+    if sys.stdin is None:
+        raise ValueError("standard input is closed")
+    most = max(1, free_bytes() // TIMES_SIZE)
+    data = sys.stdin.buffer.read(most)
+    if len(data) == most and sys.stdin.buffer.read(1):
+        raise ValueError(
+            f"standard input has more than {most / 1e9:.3g} GB, and is read into memory; save it to a file first, "
+            "which is read in pieces"
+        )
+    return data
 
 
 def _require_memory(path: str, size: int) -> None:
     """Raise where a table that is read whole would not leave room for the work on it."""
-    needed, free = _TIMES_SIZE * size, free_bytes()
+    needed, free = TIMES_SIZE * size, free_bytes()
     if needed > free:
         raise ValueError(
             f"{path!r} has {size / 1e9:.3g} GB and takes at least {needed / 1e9:.3g} GB of memory, of which "
@@ -83,9 +123,9 @@ def _from_file(path: Path, delimiter: str | None) -> Any:
         else:
             data = path.read_bytes() if name in ("csv", "tsv") else None
     except (EOFError, gzip.BadGzipFile) as error:
-        raise ValueError(f"{str(path)!r} is damaged or cut off: {shortly(error)}") from None
+        raise DamagedError(f"{str(path)!r} is damaged or cut off: {shortly(error)}") from None
     except OSError as error:
-        raise ValueError(f"{str(path)!r} cannot be read: {error.strerror or shortly(error)}") from None
+        raise DamagedError(f"{str(path)!r} cannot be read: {error.strerror or shortly(error)}") from None
     source: Any = path if data is None else data
     return _READERS[name](source, str(path), delimiter)
 
@@ -164,11 +204,11 @@ def _guarded(reader: Callable[[Any], Any], source: Any, where: str, what: str) -
     file = io.BytesIO(source) if isinstance(source, bytes) else str(source)
     size = len(source) if isinstance(source, bytes) else source.stat().st_size
     if size == 0:
-        raise ValueError(f"{where!r} is empty")
+        raise DamagedError(f"{where!r} is empty")
     try:
         return reader(file)
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise ValueError(f"{where!r} is not a readable {what} file, or it is cut off: {shortly(error)}") from None
+        raise DamagedError(f"{where!r} is not a readable {what} file, or it is cut off: {shortly(error)}") from None
 
 
 def _read_numpy(source: Any, where: str, _: str | None) -> Any:
@@ -190,7 +230,7 @@ def _read_numpy(source: Any, where: str, _: str | None) -> Any:
             raise ValueError(f"{where!r} holds Python objects, which are never loaded; save plain numbers") from None
         if str(error).startswith(repr(where)):
             raise
-        raise ValueError(f"{where!r} is not a readable numpy file, or it is cut off: {shortly(error)}") from None
+        raise DamagedError(f"{where!r} is not a readable numpy file, or it is cut off: {shortly(error)}") from None
 
 
 def _checked(table: Any, where: str) -> Any:

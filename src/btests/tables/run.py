@@ -47,9 +47,12 @@ def run(
 
     if is_large(a, b, options):
         return run_large(a, b, options, began=began, progress=progress, report=report)
-    sides, left_out = _sides(a, b, options)
+    skipped: list[str] = []
+    sides, left_out = _sides(a, b, options, skipped)
     progress(0.15)
-    notes: list[str] = []
+    notes = [f"left out as damaged: {one}" for one in skipped]
+    if options.checkpoint is not None:
+        notes.append(f"the tables fit into memory: there was no need for the checkpoint {options.checkpoint!r}")
     columns = pooled_columns(sides, options, left_out, notes)
     progress(0.3)
     names = (sides[0].name, sides[1].name)
@@ -136,17 +139,17 @@ def describe(
     )
 
 
-def _sides(a: Any, b: Any, options: Options) -> tuple[tuple[Loaded, Loaded], list[tuple[str, str]]]:
+def _sides(a: Any, b: Any, options: Options, skipped: list[str]) -> tuple[tuple[Loaded, Loaded], list[tuple[str, str]]]:
     if options.by is not None:
         if b is not None:
             raise ValueError(f"{option('by')} splits one table: name one table, or two without {option('by')}")
-        whole = _loaded(a, "the table", options)
+        whole = _loaded(a, "the table", options, skipped)
         return split_by(whole, options.by, options.value_a, options.value_b), [(options.by, "it tells the sides apart")]
     if b is None:
         raise ValueError(f"name two tables, or one and the column that tells its sides apart with {option('by')}")
     if isinstance(a, str) and a == b == "-":
         raise ValueError("standard input can be one of the tables, not both")
-    one, two = _loaded(a, "a", options), _loaded(b, "b", options)
+    one, two = _loaded(a, "a", options, skipped), _loaded(b, "b", options, skipped)
     if one.name == two.name:  # the same file name in two folders
         one, two = (Loaded(t.table, str(s) if isinstance(s, str) else t.name) for t, s in ((one, a), (two, b)))
     if one.name == two.name:
@@ -154,8 +157,8 @@ def _sides(a: Any, b: Any, options: Options) -> tuple[tuple[Loaded, Loaded], lis
     return (one, two), []
 
 
-def _loaded(source: Any, fallback: str, options: Options) -> Loaded:
-    found = load(source, fallback, options.delimiter)
+def _loaded(source: Any, fallback: str, options: Options, skipped: list[str]) -> Loaded:
+    found = load(source, fallback, options.delimiter, skipped if options.skip_bad_parts else None)
     return Loaded(mark_missing(found.table, options.missing), found.name)
 
 

@@ -23,14 +23,17 @@ class Loaded:
     name: str
 
 
-def load(source: Any, fallback: str, delimiter: str | None = None) -> Loaded:
-    """Return the table in a file, a data frame (pandas, polars, pyarrow, ...), an array or a mapping of columns."""
+def load(source: Any, fallback: str, delimiter: str | None = None, skipped: list[str] | None = None) -> Loaded:
+    """Return the table in a file, a data frame (pandas, polars, pyarrow, ...), an array or a mapping of columns.
+
+    Damaged parts of a folder or pattern are named in ``skipped`` and left out where that is given.
+    """
     pa = arrow()
     if isinstance(source, (str, os.PathLike)):
         from btests.tables.reading import read
 
         path = os.fspath(source)
-        return Loaded(read(path, delimiter), _called(path))
+        return Loaded(read(path, delimiter, skipped), _called(path))
     if isinstance(source, pa.RecordBatch):
         source = pa.Table.from_batches([source])
     if isinstance(source, pa.Table):

@@ -9,13 +9,10 @@ from typing import Any
 
 from btests.memory import free_bytes
 from btests.tables.need import arrow
-from btests.tables.reading import format_of, parts_of
+from btests.tables.reading import TIMES_SIZE, format_of, parts_of
 
 #: Share of the free memory that tables may take to be read whole.
 SHARE = 0.25
-
-#: Memory that a comparison of tables in memory takes, in sizes of its files.
-TIMES_SIZE = 4
 
 # A packed file is so many times larger when it is unpacked, about.
 _UNPACKED = 5

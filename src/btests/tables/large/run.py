@@ -25,9 +25,11 @@ from btests.tables.large.budget import bytes_in_memory, memory_of, rows_to_draw
 from btests.tables.large.encoded import Encoded
 from btests.tables.large.joint import Joint, jointly, null_of
 from btests.tables.large.kept import kept_memory, recorder
+from btests.tables.large.leaving import why_numbering
 from btests.tables.large.recipes import recipes
 from btests.tables.large.side import Side, base_name, open_side
 from btests.tables.large.survey import Draw, Surveyed, survey, survey_by
+from btests.tables.matching import reasons
 from btests.tables.pooling import pooled_columns
 from btests.tables.run import Found, Report, describe
 from btests.tables.sources import Loaded
@@ -65,16 +67,16 @@ def run_large(
     """Draw rows of both sides for the columns, and test all of them together, or those alone if the user says so."""
     memory = memory_of(_memory(options))
     null = None if options.is_drawn else null_of(options.null)
-    skipped: list[str] = []
+    skipped: list[str] | None = [] if options.skip_bad_parts else None
     told = _Told(progress, report)
     sides = _opened([os.fspath(table) for table in (a, b) if table is not None], options, skipped)
     kept = recorder(sides, options, memory, lambda done, of: told("testing", done, of))
     drawn = _surveyed(sides, options, memory, skipped, told)
-    notes = [f"left out as damaged: {one}" for one in skipped]
+    notes = [f"left out as damaged: {one}" for one in skipped or ()]
     left_out = [] if options.by is None else [(options.by, "it tells the sides apart")]
     raw = [Loaded(one.table, one.side.name) for one in drawn]
     loaded = [Loaded(mark_missing(one.table, options.missing), one.name) for one in raw]
-    columns = pooled_columns(loaded, options, left_out, notes)
+    columns = _without_numbering(pooled_columns(loaded, options, left_out, notes), drawn, options, left_out)
     given = [one.side.n_rows for one in drawn]
     tested = [one.table.num_rows for one in drawn] if null is None else given
     notes.append(_drawn_note(drawn, options))
@@ -120,14 +122,11 @@ class _Told:
             self._report(phase, done, max(of, done))
 
 
-def _opened(paths: Sequence[str], options: Options, skipped: list[str]) -> list[Side]:
+def _opened(paths: Sequence[str], options: Options, skipped: list[str] | None) -> list[Side]:
     names = [base_name(path) for path in paths]
     if len(set(names)) < len(names):
         names = list(paths) if paths[0] != paths[1] else [f"{names[0]} (a)", f"{names[1]} (b)"]
-    opened = [
-        open_side(path, name, options.delimiter, options.skip_bad_parts, skipped)
-        for path, name in zip(paths, names, strict=True)
-    ]
+    opened = [open_side(path, name, options.delimiter, skipped) for path, name in zip(paths, names, strict=True)]
     everywhere = [set(side.names) for side in opened]
     found = []
     for side in opened:
@@ -146,30 +145,44 @@ def _opened(paths: Sequence[str], options: Options, skipped: list[str]) -> list[
 
 
 def _surveyed(
-    sides: Sequence[Side], options: Options, memory: int, skipped: list[str], told: _Told
+    sides: Sequence[Side], options: Options, memory: int, skipped: list[str] | None, told: _Told
 ) -> tuple[Surveyed, Surveyed]:
     most = rows_to_draw(memory, len(sides[0].read), options.max_rows)
     draw = Draw(most, max(_DRAWN_BYTES, int(_DRAWN_SHARE * memory)), options.seed)
     about = sum(part.n_rows_about for side in sides for part in side.parts)
-    skip = options.skip_bad_parts
     if options.by is not None:
         by = (options.by, options.value_a, options.value_b)
-        return survey_by(
-            sides[0], by, draw, skip_bad_parts=skip, skipped=skipped, report=lambda done: told("reading", done, about)
-        )
+        return survey_by(sides[0], by, draw, skipped=skipped, report=lambda done: told("reading", done, about))
     found = []
     before = 0
     for side in sides:
         one = survey(
             side,
             draw,
-            skip_bad_parts=skip,
             skipped=skipped,
             report=lambda done, before=before: told("reading", before + done, about),  # type: ignore[misc]
         )
         before += one.side.n_rows
         found.append(one)
     return found[0], found[1]
+
+
+def _without_numbering(
+    columns: list[Cells], drawn: Sequence[Surveyed], options: Options, left_out: list[tuple[str, str]]
+) -> list[Cells]:
+    """Return the columns that do not number the rows, and add the others to ``left_out``."""
+    kept = []
+    for cells in columns:
+        asked = cells.name in options.columns
+        why = None if asked else why_numbering(cells, [one.seen[cells.name] for one in drawn])
+        if why is None:
+            kept.append(cells)
+        else:
+            left_out.append((cells.name, why))
+    if not kept:
+        names = " and ".join(one.side.name for one in drawn)
+        raise ValueError(f"no column of {names} is left to compare: {reasons(left_out)}")
+    return kept
 
 
 def _streams(columns: Sequence[Cells], n_x: int, n_y: int) -> tuple[int, int]:

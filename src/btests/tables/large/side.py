@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from btests.sources.cells import DamagedError
 from btests.tables.large.parts import Part
 from btests.tables.large.seen import converted
 from btests.tables.large.where import Where
 from btests.tables.need import arrow
-from btests.tables.reading import parts_of
-from btests.tables.wording import option
+from btests.tables.reading import good_part, parts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,32 +88,14 @@ class Side:
         return arrow().schema(list(zip(self.read, self.types, strict=True)))
 
 
-def open_side(path: str, name: str, delimiter: str | None, skip_bad_parts: bool, skipped: list[str]) -> Side:
-    """Return a table of one file or several; parts that do not begin as they should are added to ``skipped``."""
+def open_side(path: str, name: str, delimiter: str | None, skipped: list[str] | None) -> Side:
+    """Return a table of one file or several; damaged parts are named in ``skipped`` where that is given."""
     files = parts_of(path)
-    parts: list[Part] = []
-    for file in files:
-        reading = partial(Part.of, file, delimiter)
-        kept = kept_or_skipped(reading, len(files) > 1, skip_bad_parts, skipped)
-        if kept is not None:
-            parts.append(kept)
+    found = [good_part(partial(Part.of, file, delimiter), len(files) > 1, skipped) for file in files]
+    parts = tuple(part for part in found if part is not None)
     if not parts:
-        raise ValueError(f"{path!r} has no part that can be read: {skipped[-1]}")
-    names = _names(parts)
-    return Side(name, tuple(parts), names)
-
-
-def kept_or_skipped(reading: Callable[[], Any], several: bool, skip_bad_parts: bool, skipped: list[str]) -> Any:
-    """Return what was read of a part, None where it is damaged and the user wants to go on without it."""
-    try:
-        return reading()
-    except DamagedError as error:
-        if not several:
-            raise
-        if not skip_bad_parts:
-            raise DamagedError(f"{error}; {option('skip_bad_parts', True)} goes on without such parts") from None
-        skipped.append(str(error))
-        return None
+        raise ValueError(f"{path!r} has no part that can be read: {skipped[-1] if skipped else ''}")
+    return Side(name, parts, _names(parts))
 
 
 def _names(parts: Sequence[Part]) -> tuple[str, ...]:

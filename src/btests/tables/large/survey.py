@@ -12,8 +12,9 @@ import numpy as np
 from btests.tables.large.drawing import Drawing
 from btests.tables.large.parts import Part
 from btests.tables.large.seen import MixedError, Seen
-from btests.tables.large.side import Side, kept_or_skipped, with_texts
+from btests.tables.large.side import Side, with_texts
 from btests.tables.large.where import Values, Where
+from btests.tables.reading import good_part
 from btests.tables.wording import option
 
 # The squares of larger numbers overflow.
@@ -55,20 +56,22 @@ class _Notes:
         self.seen = state[1]
 
 
-def survey(
-    side: Side, draw: Draw, *, skip_bad_parts: bool, skipped: list[str], report: Callable[[int], None]
-) -> Surveyed:
-    """Read a side once; ``report`` is called with the number of rows that were read."""
+def survey(side: Side, draw: Draw, *, skipped: list[str] | None, report: Callable[[int], None]) -> Surveyed:
+    """Read a side once; ``report`` is called with the number of rows that were read.
+
+    Damaged parts are named in ``skipped`` and left out where that is given, and an error otherwise.
+    """
     while True:
         notes = _Notes(Drawing(draw.most_rows, draw.most_bytes, draw.seed))
-        own: list[str] = []
+        own: list[str] | None = None if skipped is None else []
         try:
             reading = _Reading(side, lambda batch: {"": batch}, {"": notes}, report, side.read)
-            parts = reading.parts(skip_bad_parts, own)
+            parts = reading.parts(own)
             break
         except _MixedColumnError as mixed:
             side = with_texts(side, mixed.column)
-    skipped.extend(own)
+    if skipped is not None:
+        skipped.extend(own or ())
     return _surveyed(replace(side, parts=parts), notes)
 
 
@@ -77,8 +80,7 @@ def survey_by(
     by: tuple[str, Any, Any],
     draw: Draw,
     *,
-    skip_bad_parts: bool,
-    skipped: list[str],
+    skipped: list[str] | None,
     report: Callable[[int], None],
 ) -> tuple[Surveyed, Surveyed]:
     """Read once a table that holds both sides; ``by`` is the column that tells, and its values."""
@@ -88,7 +90,7 @@ def survey_by(
     while True:
         values = Values(*by)
         notes: dict[str, _Notes] = {}
-        own: list[str] = []
+        own: list[str] | None = None if skipped is None else []
 
         def split(batch: Any, values: Values = values, notes: dict[str, _Notes] = notes) -> dict[str, Any]:
             keys = values.keys(batch)
@@ -97,11 +99,12 @@ def survey_by(
             return {key: Where(values.by, key).rows(batch) for key in keys}
 
         try:
-            parts = _Reading(side, split, notes, report, (*side.read, by[0])).parts(skip_bad_parts, own)
+            parts = _Reading(side, split, notes, report, (*side.read, by[0])).parts(own)
             break
         except _MixedColumnError as mixed:
             side = with_texts(side, mixed.column)
-    skipped.extend(own)
+    if skipped is not None:
+        skipped.extend(own or ())
     rest = tuple(name for name in side.names if name != by[0])
     found = []
     for key, text in values.chosen():
@@ -129,12 +132,12 @@ class _Reading:
     columns: tuple[str, ...]
     done: int = 0
 
-    def parts(self, skip_bad_parts: bool, skipped: list[str]) -> tuple[Part, ...]:
+    def parts(self, skipped: list[str] | None) -> tuple[Part, ...]:
         """Read all parts, and return those that could be read to their ends."""
         kept = []
         for part in self.side.parts:
             before = {key: own.state() for key, own in self.notes.items()}
-            count = kept_or_skipped(partial(self._read, part), self.side.several, skip_bad_parts, skipped)
+            count = good_part(partial(self._read, part), self.side.several, skipped)
             if count is not None:
                 self.done += count
                 kept.append(part)
