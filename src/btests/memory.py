@@ -42,11 +42,11 @@ def require_bytes(null: str, needed: int, n_x: int, n_y: int) -> None:
     # A quarter of what is free: advice should leave room.
     b = max(2, min(math.isqrt(free // (4 * _BLOCK_BYTES)), min(n_x, n_y) // 2))
     raise ValueError(
-        f"{null} needs {_amount(needed)} of memory for {n_x} and {n_y} rows, and {_amount(free)} are free; "
-        f"a B-test with block_size={b} and null=SignFlip() needs at most {_amount(_BLOCK_BYTES * b * b)}"
+        f"{null} needs {amount(needed)} of memory for {n_x} and {n_y} rows, and {amount(free)} are free; "
+        f"a B-test with block_size={b} and null=SignFlip() needs at most {amount(_BLOCK_BYTES * b * b)}"
     )
 
 
-def _amount(n_bytes: int) -> str:
+def amount(n_bytes: int) -> str:
     """Return a number of bytes as it is read."""
     return f"{n_bytes / 1e9:.3g} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.3g} MB"

@@ -138,8 +138,18 @@ def test_a_difference_is_found_and_named(shell: Shell) -> None:
     assert found.json["test"]["pvalue"] == 0.0005
     assert found.json["settings"]["memory"] == 1000
     assert "--memory 1000" in found.json["command"]
-    assert "all rows are in the joint test" in found.json["notes"][-1]
-    assert "2000 rows of each side, drawn at random" in found.json["notes"][-1]
+    assert "the files were read in pieces: in memory they would take about" in found.json["notes"][-1]
+    told = shell(a, b, "--memory", LITTLE)
+    assert "4000 and 4000, in 63 blocks" in told.out
+    assert "(all in the joint test; columns from 2000 of each, drawn at random)" in told.out
+
+
+def test_the_page_says_what_was_looked_at(tables: tuple[Any, Any]) -> None:
+    found = in_pieces(*(as_parquet(table, name) for table, name in zip(tables, "ab", strict=True)))
+    found.to_html("out.html")
+    page = Path("out.html").read_text(encoding="utf-8")
+    assert "of them, drawn at random" in page
+    assert 'data-at="/rows/a_columns"' in page or "/rows/a_columns" in page
 
 
 def test_sides_change_places(tables: tuple[Any, Any]) -> None:
@@ -156,7 +166,7 @@ def test_named_max_rows_are_all_that_is_tested(tables: tuple[Any, Any], shell: S
     given = {"a_given": 5000, "b_given": 4500}
     assert found["rows"] == {"a": 300, "b": 300, "a_columns": 300, "b_columns": 300, **given}
     assert (found["test"]["n_x"], found["test"]["n_y"]) == (300, 300)
-    assert "300 rows of each side were tested, drawn at random (--max-rows)" in found["notes"][-1]
+    assert found["notes"][-1].startswith("300 rows of each side were tested, drawn at random (--max-rows)")
 
 
 def test_small_tables_take_the_way_they_took(tables: tuple[Any, Any]) -> None:

@@ -72,7 +72,7 @@ class Bars:
     def _open(self, phase: str, length: int) -> None:
         self._phase = phase
         self._bar = click.progressbar(
-            length=max(1, length), label=f"{phase:<9}", item_show_func=lambda text: text, file=sys.stderr
+            length=max(1, length), label=phase, item_show_func=lambda text: text, file=sys.stderr
         )
         self._bar.render_progress()
 

@@ -136,9 +136,19 @@ def _facts(found: Comparison) -> list[str]:
         f"  effect    MMD^2 {found.effect.summary.mean():.4g} with {short_name(found.effect.kernel)}{interval}",
         f"            ({effect_meaning(found)})",
         f"  rows      {rows['a']} and {rows['b']}, in {blocks}",
+        *_drawn(rows),
         f"  kernel    {of}{short_name(result.kernel)}, {result.null!r}, seed {result.seed}",
         f"  time      {found.details['seconds']:.2f} s, {result.engine}",
     ]
+
+
+def _drawn(rows: dict[str, int]) -> list[str]:
+    """Return on which rows columns were looked at, where that is not all that were tested."""
+    a, b = rows["a_columns"], rows["b_columns"]
+    if (a, b) == (rows["a"], rows["b"]):
+        return []
+    each = f"{a} of each" if a == b else f"{a} and {b} of them"
+    return [f"            (all in the joint test; columns from {each}, drawn at random)"]
 
 
 def _looks(found: Comparison) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from btests.memory import free_bytes
+from btests.tables.large.parts import plain
 from btests.tables.need import arrow
 from btests.tables.reading import TIMES_SIZE, format_of, parts_of
 
@@ -17,8 +18,8 @@ SHARE = 0.25
 # A packed file is so many times larger when it is unpacked, about.
 _UNPACKED = 5
 
-# Of a cell of a Parquet file, at least: levels of a category are stored as a few bits, and are numbers in memory.
-_CELL = 16
+# What a comparison takes in memory, in sizes of the rows themselves, and rows that tell the size of all.
+_TIMES_ROWS, _FIRST_ROWS = 2, 1000
 
 # What the work on the rows that were drawn takes: for each row of both sides, and for each cell of it, about.
 _ROW_BYTES, _CELL_BYTES = 400, 100
@@ -43,22 +44,31 @@ def memory_of(memory: Any) -> int:
 
 
 def bytes_in_memory(path: str) -> int:
-    """Return what the table in a file, a folder or a pattern would take in memory, about."""
-    return sum(_part_bytes(part) for part in parts_of(path))
+    """Return what the table in a file, a folder or a pattern would take in memory, about.
+
+    That is a few times the size of the files, unpacked. Parquet files are packed in more ways than one: of them it is
+    told from the number of rows, and from what the first rows of the first file take.
+    """
+    parts = parts_of(path)
+    packed = [part for part in parts if format_of(part) == "parquet"]
+    total = sum(_part_bytes(part) for part in parts)
+    try:
+        rows = sum(int(import_module("pyarrow.parquet").read_metadata(part).num_rows) for part in packed)
+        return max(total, round(_TIMES_ROWS * rows * _row_bytes(packed[0]))) if packed else total
+    except (arrow().ArrowException, OSError):
+        return total  # whoever reads it says what is wrong
 
 
 def _part_bytes(part: Path) -> int:
-    size = part.stat().st_size
-    if part.suffix.lower() == ".gz":
-        size *= _UNPACKED
-    if format_of(part) == "parquet":
-        try:
-            outline = import_module("pyarrow.parquet").read_metadata(part)
-        except (arrow().ArrowException, OSError):
-            return TIMES_SIZE * size  # whoever reads it says what is wrong
-        unpacked = sum(int(outline.row_group(i).total_byte_size) for i in range(outline.num_row_groups))
-        return max(TIMES_SIZE * max(size, unpacked), _CELL * int(outline.num_rows) * int(outline.num_columns))
+    size = part.stat().st_size * (_UNPACKED if part.suffix.lower() == ".gz" else 1)
     return TIMES_SIZE * size
+
+
+def _row_bytes(part: Path) -> float:
+    """Return what a row of a Parquet file takes in memory, by its first rows."""
+    with import_module("pyarrow.parquet").ParquetFile(part, pre_buffer=False, buffer_size=2**20) as file:
+        first = next(file.iter_batches(_FIRST_ROWS), None)
+        return 0.0 if first is None else float(plain(first).nbytes / first.num_rows)
 
 
 def rows_to_draw(memory: int, n_columns: int, most: int) -> int:

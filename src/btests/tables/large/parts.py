@@ -23,6 +23,9 @@ from btests.tables.words import counted
 _ROWS = 2**16
 _BYTES = 2**23
 
+# Rows that tell how long all are.
+_FIRST_ROWS = 1000
+
 # How a text file begins: enough to see its header and what separates its cells.
 _HEAD = 2**20
 
@@ -83,7 +86,7 @@ class Part:
         with guarded(self.path):
             for batch in _STREAMS[self.form](self, list(columns)):
                 if batch.num_rows:
-                    yield _plain(batch)
+                    yield plain(batch)
 
 
 @contextmanager
@@ -107,7 +110,7 @@ def _ragged(text: str) -> str:
     return f"a line has {counted(int(cells), 'cell')} and the header has {wanted}"
 
 
-def _plain(batch: Any) -> Any:
+def plain(batch: Any) -> Any:
     """Return a batch with categories as what they are categories of."""
     pa, pc = arrow(), import_module("pyarrow.compute")
     if not any(pa.types.is_dictionary(column.type) for column in batch.columns):
@@ -130,7 +133,9 @@ def _parquet(part: Part, columns: list[str]) -> Iterator[Any]:
     # Pages are read as they are needed: one row group may be larger than memory.
     open_file = import_module("pyarrow.parquet").ParquetFile
     with open_file(part.path, pre_buffer=False, buffer_size=_HEAD) as file:
-        yield from file.iter_batches(_ROWS, columns=columns)
+        first = next(file.iter_batches(_FIRST_ROWS, columns=columns), None)
+        row_bytes = 1 if first is None else plain(first).nbytes // first.num_rows + 1
+        yield from file.iter_batches(max(_FIRST_ROWS, min(_ROWS, _BYTES // row_bytes)), columns=columns)
 
 
 def _open_arrow(path: Path, form: str, _: str | None) -> Part:

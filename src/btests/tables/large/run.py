@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from btests.memory import amount
 from btests.tables.assess import (
     Assessed,
     Options,
@@ -79,7 +80,8 @@ def run_large(
     columns = _without_numbering(pooled_columns(loaded, options, left_out, notes), drawn, options, left_out)
     given = [one.side.n_rows for one in drawn]
     tested = [one.table.num_rows for one in drawn] if null is None else given
-    notes.append(_drawn_note(drawn, options))
+    needed = sum(bytes_in_memory(os.fspath(table)) for table in (a, b) if table is not None)
+    notes.append(_why(needed, memory, drawn, options))
     if null is None:
         assessed = assess(columns, options, progress)
     else:
@@ -205,10 +207,11 @@ def _assessed(columns: Sequence[Cells], encoding: Encoding, joint: Joint, option
     return Assessed(pvalue, own, together, evidence, joint.effect, encoding, points, orders, notes)
 
 
-def _drawn_note(drawn: Sequence[Surveyed], options: Options) -> str:
+def _why(needed: int, memory: int, drawn: Sequence[Surveyed], options: Options) -> str:
+    """Return why the files were read in pieces, and what was tested if that was not all."""
+    larger = f"in memory they would take about {amount(needed)}, more than {amount(memory)} ({option('memory')})"
+    if not options.is_drawn:
+        return f"the files were read in pieces: {larger}"
     counts = [one.table.num_rows for one in drawn]
     each = f"{counts[0]} rows of each side" if counts[0] == counts[1] else f"{counts[0]} and {counts[1]} rows"
-    larger = f"the files would take more memory than they may ({option('memory')})"
-    if options.is_drawn:
-        return f"{larger}: {each} were tested, drawn at random ({option('max_rows')})"
-    return f"{larger}: all rows are in the joint test, and columns were looked at on {each}, drawn at random"
+    return f"{each} were tested, drawn at random ({option('max_rows')}), and the files were read in pieces: {larger}"
