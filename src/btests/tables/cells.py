@@ -14,6 +14,7 @@ import numpy.typing as npt
 from btests.blocks import Array, Index
 from btests.tables.need import arrow
 from btests.tables.wording import option
+from btests.tables.words import plain
 
 Mask = npt.NDArray[np.bool_]
 
@@ -80,7 +81,7 @@ def show_value(value: float, kind: str, unit: str, levels: Sequence[str] = ()) -
         return _show_time(value, unit)
     if unit == "integer" and value == round(value) and abs(value) < 1e15:
         return str(int(value))
-    return f"{value:.4g}"
+    return plain(value)
 
 
 def _show_time(seconds: float, unit: str) -> str:

@@ -11,7 +11,7 @@ from btests.blocks import Array
 from btests.tables.cells import Cells
 from btests.tables.move import Move
 from btests.tables.periods import period_moves
-from btests.tables.words import percent
+from btests.tables.words import percent, plain
 
 #: A move of fewer standard errors than this is not mentioned, and where none has as many the surest of a column that
 #: is known to have moved needs only so many.
@@ -161,7 +161,7 @@ def _kurtosis(values: Array) -> float:
 def pair(a: float, b: float) -> tuple[str, str]:
     """Return two numbers with as many digits as tell them apart, four at least."""
     for digits in (4, 5, 6, 8, 10, 13, 17):
-        text = (f"{a:.{digits}g}", f"{b:.{digits}g}")
+        text = (plain(a, digits), plain(b, digits))
         if text[0] != text[1]:
             return text
     return text

@@ -19,6 +19,17 @@ def counted(n: int, noun: str) -> str:
     return f"{n} {plural(n, noun)}"
 
 
+def plain(value: float, digits: int = 4) -> str:
+    """Return a number with so many digits, and all those before the point up to 1e15.
+
+    Examples
+    --------
+    >>> plain(0.0123456), plain(40691.4), plain(-1.5), plain(2e20)
+    ('0.01235', '40691', '-1.5', '2e+20')
+    """
+    return f"{value:.0f}" if 10.0**digits <= abs(value) < 1e15 else f"{value:.{digits}g}"
+
+
 def percent(share: float) -> str:
     """Return a share as text.
 
