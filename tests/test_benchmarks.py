@@ -12,6 +12,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 from benchmarks import (
+    comparing,
     families,
     growth,
     isolated,
@@ -264,3 +265,10 @@ def test_simulated_workers_that_die_too_fast_end_the_simulation() -> None:
 def test_simulated_cluster_adds_real_summaries_to_the_same_bits() -> None:
     table = scaling.simulation_table(scaling.Costs(1e-7, 1e-9, 1e-3, 1e-3), lambda text: None, 20, 90)
     assert [row[-1] for row in table.rows[:-1]] == ["yes"] * 5
+
+
+def test_tables_larger_than_memory(capfd: pytest.CaptureFixture[str]) -> None:
+    assert comparing.main(["--rows", "3000", "--memory", "1kB"]) in (0, 1)
+    printed = capfd.readouterr()
+    assert "all in the joint test; columns from 2000 of each" in printed.out
+    assert "MB of memory" in printed.err

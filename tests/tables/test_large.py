@@ -136,6 +136,9 @@ def test_a_difference_is_found_and_named(shell: Shell) -> None:
     assert found.status == 1
     assert found.json["columns"][0]["name"] == "size"
     assert found.json["test"]["pvalue"] == 0.0005
+    # Three looks by Bonferroni's rule, of which columns and pairs count for three quarters.
+    assert found.json["verdict"]["smallest_pvalue"] == 4 / 3 / 2000
+    assert found.json["verdict"]["pvalue"] == pytest.approx(4 / 3 / 2000)
     assert found.json["settings"]["memory"] == 1000
     assert "--memory 1000" in found.json["command"]
     assert "the files were read in pieces: in memory they would take about" in found.json["notes"][-1]

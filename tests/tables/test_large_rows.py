@@ -12,8 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import btests
+from btests.selection import Aggregate, MedianFamily
+from btests.tables.large import parts
 from btests.tables.large.drawing import Drawing
 from btests.tables.large.seen import Seen, converted
+from btests.tables.together import FACTORS
 from tests.tables.conftest import Shell
 from tests.tables.test_large import in_pieces, mixed
 
@@ -221,3 +224,51 @@ def test_memory_that_is_none(memory: Any, shell: Shell) -> None:
     pq.write_table(mixed(np.random.default_rng(0), 30), "a.parquet")
     with pytest.raises((ValueError, TypeError), match="memory must be a number of bytes"):
         btests.compare("a.parquet", "a.parquet", memory=memory)
+
+
+def test_json_lines_that_begin_like_times(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    # In pieces so small that the first ones hold nothing but what looks like times.
+    monkeypatch.setattr(parts, "_BYTES", 2**12)
+    rng = np.random.default_rng(21)
+    for name in "ab":
+        days = [f"2024-01-{day:02d}" for day in rng.integers(1, 29, 3000)]
+        lines = [
+            f'{{"when": "{day}", "n": {n}}}' for day, n in zip([*days, "soon"], rng.integers(0, 9, 3001), strict=True)
+        ]
+        Path(f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = in_pieces("a.jsonl", "b.jsonl")
+    when = next(column for column in found.columns if column.name == "when")
+    assert when.kind == "category"
+    assert "2024-01-01" in next(code for code in found.encoding.codes if code.name == "when").levels
+    with Path("a.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"when": "late", "n": 1, "extra": 2}\n')
+    with pytest.raises(
+        ValueError, match=r"'a\.jsonl' has 'extra' in rows \d+ to 3002, which its first rows do not have"
+    ):
+        in_pieces("a.jsonl", "b.jsonl")
+
+
+def test_arrays_in_files(shell: Shell) -> None:
+    rng = np.random.default_rng(22)
+    for name in "ab":
+        array = rng.normal(size=(4000, 3))
+        array[::7, 1] = np.nan
+        np.save(f"{name}.npy", np.asfortranarray(array) if name == "a" else array)
+    found = in_pieces("a.npy", "b.npy")
+    x, y = (found.encoding.transform(f"{name}.npy").astype(np.float32) for name in "ab")
+    alone = btests.btest(x, y, kernel=Aggregate(MedianFamily(FACTORS)), block_size=found.result.block_size, seed=0)
+    other = btests.btest(y, x, kernel=Aggregate(MedianFamily(FACTORS)), block_size=found.result.block_size, seed=0)
+    assert found.result.pvalue in (alone.pvalue, other.pvalue)  # by the sums of the sides, either is dealt first
+    assert found.result.n_x == 4000
+
+
+def test_cells_of_several_lines(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "_HEAD", 2**10)  # cut off within a cell, as a rule
+    rng = np.random.default_rng(23)
+    for name in "ab":
+        cells = ['"one\ntwo, three"', '"four\n\nfive"', "six"]
+        column_csv(f"{name}.csv", [cells[k] for k in rng.integers(0, 3, 3000)], seed=int(rng.integers(99)))
+    found = in_pieces("a.csv", "b.csv")
+    levels = next(code for code in found.encoding.codes if code.name == "cell").levels
+    assert set(levels) == {"one\ntwo, three", "four\n\nfive", "six"}
+    assert found.result.n_x == 3000

@@ -19,8 +19,8 @@ from btests.tables.scores import Scored, combine
 from btests.tables.together import Together, look, measure
 from btests.tables.units import Units
 
-# What a look counts for in the verdict: what happens to a table happens to a column of it as a rule.
-_WEIGHTS = {"together": 1.0, "columns": 2.0, "pairs": 1.0}
+#: What a look counts for in the verdict: what happens to a table happens to a column of it as a rule.
+WEIGHTS = {"together": 1.0, "columns": 2.0, "pairs": 1.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,15 +169,15 @@ def _inverse(order: Index) -> Index:
 
 def strongest(together: Together, evidence: Evidence) -> tuple[float, tuple[float, ...]]:
     """Return the p-value of the strongest look, and of each."""
-    found = [(evidence.by_column, _WEIGHTS["columns"]), (evidence.by_pair, _WEIGHTS["pairs"])]
+    found = [(evidence.by_column, WEIGHTS["columns"]), (evidence.by_pair, WEIGHTS["pairs"])]
     best = [scored.largest() for scored, _ in found if scored is not None]
     weights = [weight for scored, weight in found if scored is not None]
     kernel = together.result.pvalue
     if together.scored is not None:
-        pvalue, own = combine([together.scored, *best], [_WEIGHTS["together"], *weights])
+        pvalue, own = combine([together.scored, *best], [WEIGHTS["together"], *weights])
         return pvalue, (kernel, *(float(p) for p in own[1:]))
     # Other signs, or none: the rule of Bonferroni for the kernel and the others.
     pvalue, own = combine(best, weights)
-    total = _WEIGHTS["together"] + sum(weights)
-    both = min(kernel * total / _WEIGHTS["together"], pvalue * total / sum(weights))
+    total = WEIGHTS["together"] + sum(weights)
+    both = min(kernel * total / WEIGHTS["together"], pvalue * total / sum(weights))
     return min(1.0, both), (kernel, *(float(p) for p in own))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from btests.sources.cells import DamagedError
+from btests.sources.lines import end_of_last_row
 from btests.tables.cells import KINDS, kind_of
 from btests.tables.delimited import MISSING, read_csv, shortly
 from btests.tables.need import arrow
@@ -67,10 +68,6 @@ class Part:
         form = format_of(path)
         if form is None:
             raise ValueError(f"{str(path)!r} is of no known format by its name; known are {known_formats()}")
-        if form == "npz":
-            raise ValueError(f"{str(path)!r} is too large to be read whole; save its arrays as .npy or Parquet")
-        if path.suffix.lower() == ".gz" and form not in ("csv", "tsv", "json"):
-            raise ValueError(f"{str(path)!r} is too large to be read whole, and packed: unpack it first")
         with guarded(str(path)):
             if not path.stat().st_size:
                 raise DamagedError(f"{str(path)!r} is empty")
@@ -87,6 +84,12 @@ class Part:
             for batch in _STREAMS[self.form](self, list(columns)):
                 if batch.num_rows:
                     yield plain(batch)
+
+
+def can_be_read_in_pieces(path: Path) -> bool:
+    """Whether a file need not be read whole: it is no archive of arrays, and packed only if it is text."""
+    form = format_of(path)
+    return form is None or (form in _OPENERS and (path.suffix.lower() != ".gz" or form in ("csv", "tsv", "json")))
 
 
 @contextmanager
@@ -160,7 +163,7 @@ def _open_text(path: Path, form: str, delimiter: str | None) -> Part:
     packed = path.suffix.lower() == ".gz"
     with gzip.open(path, "rb") if packed else path.open("rb") as file:
         head = file.read(_HEAD)
-    whole = head if len(head) < _HEAD else head[: head.rfind(b"\n") + 1] or head
+    whole = head if len(head) < _HEAD else head[: max(end_of_last_row(head), 0)] or head
     used = delimiter or ("\t" if form == "tsv" else ",")
     table = read_csv(whole, str(path), used, guessed=delimiter is None)
     size = path.stat().st_size * (_UNPACKED if packed and len(head) == _HEAD else 1)

@@ -9,7 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from btests.memory import amount
+from btests.nulls import SignFlip
 from btests.tables.assess import (
+    WEIGHTS,
     Assessed,
     Options,
     assess,
@@ -27,11 +29,13 @@ from btests.tables.large.encoded import Encoded
 from btests.tables.large.joint import Joint, jointly, null_of
 from btests.tables.large.kept import kept_memory, recorder
 from btests.tables.large.leaving import why_numbering
+from btests.tables.large.parts import can_be_read_in_pieces
 from btests.tables.large.recipes import recipes
 from btests.tables.large.side import Side, base_name, open_side
 from btests.tables.large.survey import Draw, Surveyed, survey, survey_by
 from btests.tables.matching import reasons
 from btests.tables.pooling import pooled_columns
+from btests.tables.reading import parts_of
 from btests.tables.run import Found, Report, describe
 from btests.tables.sources import Loaded
 from btests.tables.together import beside, blocks_of_others, default_block_size
@@ -48,12 +52,16 @@ _DRAWN_SHARE, _DRAWN_BYTES = 1 / 16, 2**24
 
 def is_large(a: Any, b: Any, options: Options) -> bool:
     """Whether the tables are files that would take more memory than they may."""
+    memory_of(options.memory)  # says what is wrong with it
     tables = [table for table in (a, b) if table is not None]
     if not all(isinstance(table, (str, os.PathLike)) and os.fspath(table) != "-" for table in tables):
         return False
     if (options.by is None) != (len(tables) == 2):
         return False  # which is refused elsewhere
-    return sum(bytes_in_memory(os.fspath(table)) for table in tables) > memory_of(_memory(options))
+    paths = [os.fspath(table) for table in tables]
+    if not all(can_be_read_in_pieces(part) for path in paths for part in parts_of(path)):
+        return False
+    return sum(map(bytes_in_memory, paths)) > memory_of(_memory(options))
 
 
 def _memory(options: Options) -> Any:
@@ -104,7 +112,10 @@ def run_large(
         notes.extend(dict.fromkeys(str(warning.message) for warning in caught))
     rows = {"a": tested[0], "b": tested[1], "a_given": given[0], "b_given": given[1]}
     found = Found((raw[0].name, raw[1].name), rows, tuple(left_out), tuple(notes))
-    return describe(columns, assessed, found, replace(options, memory=memory), began=began, progress=progress)
+    compared = describe(columns, assessed, found, replace(options, memory=memory), began=began, progress=progress)
+    if isinstance(null, SignFlip):
+        compared.details["smallest_pvalue"] = _smallest(assessed)
+    return compared
 
 
 #: Where each phase begins and ends as a share of the whole.
@@ -205,6 +216,13 @@ def _assessed(columns: Sequence[Cells], encoding: Encoding, joint: Joint, option
     points = encoding.encode(columns, (orders[0][:_EXAMPLE_ROWS], orders[1][:_EXAMPLE_ROWS]))
     notes = tuple(too_many_columns(columns))
     return Assessed(pvalue, own, together, evidence, joint.effect, encoding, points, orders, notes)
+
+
+def _smallest(assessed: Assessed) -> float:
+    """Return the smallest p-value of the verdict: that of the columns and pairs, which count for the most."""
+    looks = ["columns"] if assessed.evidence.by_pair is None else ["columns", "pairs"]
+    others = sum(WEIGHTS[look] for look in looks)
+    return (WEIGHTS["together"] + others) / others / (assessed.together.flips.n_draws + 1)
 
 
 def _why(needed: int, memory: int, drawn: Sequence[Surveyed], options: Options) -> str:
