@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-HEAVY = {"scipy", "scipy.stats", "matplotlib", "pandas"}
+HEAVY = {"scipy", "scipy.stats", "matplotlib", "pandas", "dask", "distributed"}
 
 
 def modules_after(code: str) -> set[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 
 from btests.batched import BatchQuestion, is_batches
 from btests.checkpoint import Recorder
+from btests.cluster import ClusterError, reach
 from btests.fast.pool import limit_threads
 from btests.kernels import Combination, Kernel, Pairwise
 from btests.nulls import CrossBlocks, Gamma, Normal, Null, Pearson, Permutation, SignFlip, Spectrum, ThirdCumulant
@@ -21,7 +22,7 @@ from btests.nulls.protocol import wants_gram
 from btests.order import deal
 from btests.pipeline import Question
 from btests.result import TestResult
-from btests.samples import StoredSamples, describe, is_elsewhere, matched
+from btests.samples import describe, is_elsewhere, matched, open_samples
 from btests.selection import Aggregate, MedianFamily, Selector, Setting
 from btests.selection.names import check_choice
 from btests.statistics import Sample, watched_by
@@ -56,6 +57,7 @@ def btest(
     n_threads: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
+    workers: Any = None,
 ) -> TestResult:
     r"""Test whether two samples come from the same distribution.
 
@@ -103,6 +105,11 @@ def btest(
         after an interruption, to the same answer.
     progress
         For rows that are not in memory: called with the rows done and the rows in all.
+    workers
+        Compute on a cluster of dask.distributed (``btests[dask]``): a number of processes to start on this machine, the
+        address of a scheduler such as ``"tcp://host:8786"``, or a ``distributed.Client``. None is the client that is
+        there, for dask arrays and data frames, and this process for all else. Rows go from worker to worker, only
+        summaries come here, and the answer is the same to the last bit; files must be where workers find them, too.
 
     Returns
     -------
@@ -139,17 +146,21 @@ def btest(
     if isinstance(block_size, tuple):
         raise TypeError(f"block_size must be one whole number, or None, but for iterators of batches, got {block_size}")
     setting = Setting(block_size, gamma, dtype)
-    if is_elsewhere(x) or is_elsewhere(y):
+    if workers is not None or is_elsewhere(x) or is_elsewhere(y):
         if wants_gram(null):
             raise ValueError(f"{null!r} needs all rows in memory at once; load them, or take null=SignFlip()")
-        sources = matched(x, y)
-        check_block_size(block_size, gamma, min(source.n_rows for source in sources))
-        run = repr((kernel, setting, null, shuffle, *map(describe, sources)))
-        recorder = Recorder(None if checkpoint is None else Path(checkpoint), run, given, progress)
-        with closing(StoredSamples.of(*sources, recorder.seed, shuffle)) as stored:
-            question = Question(kernel, null, recorder.seed, setting, stored.order, began)
-            with limit_threads(n_threads), watched_by(recorder):
-                return replace(question.of(stored.x, stored.y), read="in chunks")
+        with reach(workers, x, y) as cluster:
+            sources = matched(x, y)
+            check_block_size(block_size, gamma, min(source.n_rows for source in sources))
+            run = repr((kernel, setting, null, shuffle, *map(describe, sources)))
+            recorder = Recorder(None if checkpoint is None else Path(checkpoint), run, given, progress)
+            with (
+                _told_how_to_go_on(recorder),
+                closing(open_samples(*sources, recorder.seed, shuffle, cluster)) as stored,
+            ):
+                question = Question(kernel, null, recorder.seed, setting, stored.order, began)
+                with limit_threads(n_threads), watched_by(recorder):
+                    return replace(question.of(stored.x, stored.y), read=stored.read)
     if checkpoint is not None or progress is not None:
         raise ValueError("checkpoint and progress are for rows in files, and these are in memory")
     if shuffle == "buffered":
@@ -165,6 +176,14 @@ def btest(
     question = Question(kernel, null, number, setting, "exact" if shuffle else "as stored", began)
     with limit_threads(n_threads):
         return question.of(_dealt(rows_x, number, 1, shuffle), _dealt(rows_y, number, 2, shuffle))
+
+
+@contextmanager
+def _told_how_to_go_on(recorder: Recorder) -> Iterator[None]:
+    try:
+        yield
+    except ClusterError as error:
+        raise ClusterError(f"{error}; {recorder.tell()}") from None
 
 
 def _dealt(rows: Any, seed: int, stream: int, shuffle: bool | str) -> Sample:

@@ -75,8 +75,20 @@ class Recorder:
         ended = self._rows[0] >= self._rows[1]
         if self._path is None or (time.monotonic() - self._saved < _SECONDS and not ended):
             return
-        self._done[task] = tuple(Summary.join(found) for found in zip(*pending, strict=True))
-        self._save(self._path)
+        self.keep(task, pending)
+
+    def keep(self, task: str, pending: list[tuple[Summary, ...]]) -> None:
+        """Save what is done, where there is a file for it."""
+        if self._path is not None:
+            self._done[task] = tuple(Summary.join(found) for found in zip(*pending, strict=True))
+            self._save(self._path)
+
+    def tell(self) -> str:
+        """Return how to go on after a failure, as the end of a sentence."""
+        if self._path is None:
+            return "with checkpoint=FILE the same call would go on from where it was"
+        done = "nothing" if not self._done else "{} of {} rows".format(*self._rows)
+        return f"the checkpoint {str(self._path)!r} holds {done}, and the same call goes on from there"
 
     def _report(self, n_rows: int) -> None:
         self._rows[0] += n_rows

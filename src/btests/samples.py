@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from btests.cluster import Spread, on_workers, reach
 from btests.order import AsStored
-from btests.sources import ArraySource, Dealt, Source, open_source
+from btests.sources import ArraySource, DaskSource, Dealt, Source, is_dask, open_source
 from btests.statistics import Stored
 from btests.validation import check_batch, check_names, column_names
 
@@ -19,18 +21,21 @@ _ORDERS = ("exact", "buffered", "as stored")
 
 
 def is_elsewhere(value: object) -> bool:
-    """Whether the rows are in a file, or mapped into memory from one."""
-    return isinstance(value, (str, os.PathLike, np.memmap)) or (
-        isinstance(value, Source) and not hasattr(value, "dtypes")
+    """Whether the rows are in a file, or mapped into memory from one, or in the partitions of a dask collection."""
+    return (
+        isinstance(value, (str, os.PathLike, np.memmap))
+        or is_dask(value)
+        or (isinstance(value, Source) and not hasattr(value, "dtypes"))
     )
 
 
 @dataclass(frozen=True, slots=True)
 class StoredSamples:
-    """Two samples of which one or both are in files."""
+    """Two samples of which one or both are in files, or on a cluster."""
 
     x: Stored
     y: Stored
+    cluster: ExitStack | None = None
 
     @classmethod
     def of(cls, x: Source, y: Source, seed: int, shuffle: bool | str) -> StoredSamples:
@@ -43,10 +48,46 @@ class StoredSamples:
         """What was done to the order of the rows: of the two, what was less."""
         return weaker(self.x.dealt.how, self.y.dealt.how)
 
+    @property
+    def read(self) -> str:
+        """How rows are read: ``in chunks``, or on how many workers."""
+        spread = self.x.dealt
+        if not isinstance(spread, Spread):
+            return "in chunks"
+        return f"on {spread.cluster.n_workers} worker{'s' * (spread.cluster.n_workers > 1)}"
+
     def close(self) -> None:
-        """Let go of what was read ahead, and of temporary files."""
+        """Let go of what was read ahead, of temporary files, and of a cluster of our own."""
         self.x.close()
         self.y.close()
+        if self.cluster is not None:
+            self.cluster.close()
+
+
+def open_samples(x: Source, y: Source, seed: int, shuffle: bool | str, workers: object = None) -> StoredSamples:
+    """Return the rows of two sources in the order in which they are dealt, in this process or on a cluster.
+
+    Parameters
+    ----------
+    x, y
+        With the same columns (see :func:`matched`).
+    seed, shuffle
+        As in :func:`btests.btest`.
+    workers
+        As there; or what :func:`btests.cluster.reach` has reached. With workers, every row is read by them now.
+    """
+    with ExitStack() as opened:
+        collections = [source.collection for source in (x, y) if isinstance(source, DaskSource)]
+        cluster = opened.enter_context(reach(workers, *collections))
+        if cluster is None:
+            return StoredSamples.of(x, y, seed, shuffle)
+        # Both samples are on their way before anybody waits for one.
+        spread = [
+            Spread(cluster, dealt(source, seed, stream, shuffle), label)
+            for source, stream, label in ((x, 1, "x"), (y, 2, "y"))
+        ]
+        stored = [Stored(one, 0, len(one.dealt), on_workers) for one in spread]
+        return StoredSamples(stored[0], stored[1], opened.pop_all())
 
 
 def weaker(how_x: str, how_y: str) -> str:
@@ -93,6 +134,8 @@ def source_of(name: str, value: Any, columns: Sequence[str] | None = None) -> So
         return open_source(value, columns)
     if isinstance(value, np.memmap):
         return ArraySource(value, name)
+    if is_dask(value):
+        return DaskSource(value, name, None if columns is None else tuple(columns))
     if is_elsewhere(value):
         found: Source = value
         return found
@@ -105,5 +148,5 @@ def source_of(name: str, value: Any, columns: Sequence[str] | None = None) -> So
 
 def names_of(value: Any, source: Source) -> list[str] | None:
     """Return the names of the columns of a sample that is read as a source, None where they have none."""
-    names = source.names if source.names is not None else column_names(value)
+    names = source.names if source.names is not None or is_dask(value) else column_names(value)
     return None if names is None else list(names)

@@ -7,6 +7,7 @@ from btests.sources.delimited import CsvSource
 from btests.sources.memory import ArraySource
 from btests.sources.npy import NpySource
 from btests.sources.opening import open_source
+from btests.sources.partitioned import DaskSource, is_dask
 from btests.sources.parts import Parts
 from btests.sources.protocol import Source
 from btests.sources.spilling import Spilled, spill
@@ -15,11 +16,13 @@ __all__ = [
     "ArraySource",
     "ArrowSource",
     "CsvSource",
+    "DaskSource",
     "Dealt",
     "NpySource",
     "Parts",
     "Source",
     "Spilled",
+    "is_dask",
     "open_source",
     "rows_of",
     "shuffled",

@@ -22,6 +22,11 @@ def scatter(rows: Rows, index: npt.NDArray[Any]) -> Rows:
     return found
 
 
+def put(rows: Rows, index: npt.NDArray[Any], found: Rows) -> None:
+    """Write row ``i`` to place ``index[i]`` of other rows: (m, d) and (m,) into (n, d)."""
+    _whole(found)[index] = _whole(rows)
+
+
 def _whole(rows: Rows) -> npt.NDArray[Any]:
     """Return each row as one item of as many bytes, the same memory: (m, d) to (m,)."""
     return rows.view(np.dtype((np.void, rows.shape[1] * rows.itemsize)))[:, 0]

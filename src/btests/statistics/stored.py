@@ -63,13 +63,24 @@ class Deals(Protocol):
         ...
 
 
+class Runner(Protocol):
+    """Who computes the summaries of stretches of blocks, a few at a time, in whatever order."""
+
+    def __call__(
+        self, family: Family, x: Stored, y: Stored, blocks: Blocks, done: Done, *, n_threads: int | None
+    ) -> Iterator[tuple[int, tuple[Summary, ...]]]:
+        """Yield numbers of rows, of x and y together, and the summaries of their blocks, without those ``done``."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The rows at positions ``begin .. end - 1`` of what is dealt from somewhere else."""
+    """The rows at positions ``begin .. end - 1`` of what is dealt from somewhere else, and who computes on them."""
 
     dealt: Deals
     begin: int
     end: int
+    run: Runner | None = field(default=None, repr=False, compare=False)
     origin: Array = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -110,7 +121,7 @@ class Stored:
     def split(self, n_rows: int) -> tuple[Stored, Stored]:
         """Return the first ``n_rows`` rows in the order, and all others: no row is in both."""
         middle = self.begin + n_rows
-        return Stored(self.dealt, self.begin, middle), Stored(self.dealt, middle, self.end)
+        return Stored(self.dealt, self.begin, middle, self.run), Stored(self.dealt, middle, self.end, self.run)
 
     def close(self) -> None:
         """Let go of what was read ahead, and of temporary files."""
@@ -127,32 +138,61 @@ class Stored:
         watch, task = current_watch(), describe(family, self, y, blocks)
         known = None if watch is None else watch.begin(task, blocks.n_x + blocks.n_y)
         pending = [] if known is None else [known]
-        todo = [chunk for chunk in chunks(blocks, row_bytes(self, y)) if not _holds(known, chunk)]
-        for (first, last), windows in self._ahead(y, blocks, todo):
-            pending.append(family.summarize(*windows, blocks, first, last, n_threads=n_threads))
-            if len(pending) == _JOINED:
-                pending = [tuple(Summary.join(found) for found in zip(*pending, strict=True))]
-            if watch is not None:
-                watch.advance(task, sum(len(window.rows) for window in windows), pending)
-        return [Summary.join(found) for found in zip(*pending, strict=True)]
+        run = self.run or y.run or in_this_process
+        try:
+            for n_rows, found in run(family, self, y, blocks, Done(known), n_threads=n_threads):
+                pending.append(found)
+                if len(pending) == _JOINED:
+                    pending = [tuple(Summary.join(of_one) for of_one in zip(*pending, strict=True))]
+                if watch is not None:
+                    watch.advance(task, n_rows, pending)
+        except BaseException:
+            if watch is not None and pending:
+                watch.keep(task, pending)
+            raise
+        return [Summary.join(of_one) for of_one in zip(*pending, strict=True)]
 
-    def _ahead(
-        self, y: Stored, blocks: Blocks, todo: list[tuple[int, int]]
-    ) -> Iterator[tuple[tuple[int, int], tuple[Window, Window]]]:
-        """Yield chunks with their rows, the next of which are read while these are computed."""
 
-        def fetch(chunk: tuple[int, int]) -> tuple[Window, Window]:
-            (x_first, y_first), (x_last, y_last) = blocks.start(chunk[0]), blocks.start(chunk[1])
-            windows = self.window(x_first, x_last), y.window(y_first, y_last)
-            return windows if self.dealt.dtype == y.dealt.dtype else (windows[0].widened(), windows[1].widened())
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The blocks that are summarized already, from before an interruption."""
 
-        with ThreadPoolExecutor(1, thread_name_prefix="btests-reader") as reader:
-            nexts = [reader.submit(fetch, todo[0])] if todo else []
-            for i, chunk in enumerate(todo):
-                windows = nexts.pop().result()
-                if i + 1 < len(todo):
-                    nexts.append(reader.submit(fetch, todo[i + 1]))
-                yield chunk, windows
+    summaries: tuple[Summary, ...] | None = None
+
+    def left_of(self, first: int, last: int) -> list[tuple[int, int]]:
+        """Return what is missing of blocks ``first .. last - 1``, as stretches."""
+        left = []
+        for a, b in self._spans():
+            if first < min(a, last):
+                left.append((first, min(a, last)))
+            first = max(first, b)
+        return left + ([(first, last)] if first < last else [])
+
+    def _spans(self) -> list[tuple[int, int]]:
+        if self.summaries is None:
+            return []
+        return [(int(a), int(b)) for a, b in self.summaries[0].parts[0].spans]
+
+
+def in_this_process(
+    family: Family, x: Stored, y: Stored, blocks: Blocks, done: Done, *, n_threads: int | None
+) -> Iterator[tuple[int, tuple[Summary, ...]]]:
+    """Yield the summaries of all chunks, the next of which is read while one is computed."""
+    todo = [stretch for chunk in chunks(blocks, row_bytes(x, y)) for stretch in done.left_of(*chunk)]
+
+    def fetch(chunk: tuple[int, int]) -> tuple[Window, Window]:
+        (x_first, y_first), (x_last, y_last) = blocks.start(chunk[0]), blocks.start(chunk[1])
+        windows = x.window(x_first, x_last), y.window(y_first, y_last)
+        return windows if x.dealt.dtype == y.dealt.dtype else (windows[0].widened(), windows[1].widened())
+
+    with ThreadPoolExecutor(1, thread_name_prefix="btests-reader") as reader:
+        nexts = [reader.submit(fetch, todo[0])] if todo else []
+        for i, (first, last) in enumerate(todo):
+            windows = nexts.pop().result()
+            if i + 1 < len(todo):
+                nexts.append(reader.submit(fetch, todo[i + 1]))
+            n_rows = sum(len(window.rows) for window in windows)
+            yield n_rows, family.summarize(*windows, blocks, first, last, n_threads=n_threads)
 
 
 def row_bytes(x: Stored, y: Stored) -> int:
@@ -176,9 +216,3 @@ def describe(family: Family, x: Stored, y: Stored, blocks: Blocks) -> str:
     """Return a digest of all that the summary depends on."""
     told = (family.kernels, family.dtype, family.plain, blocks, [(s.dealt.identity, s.begin, s.end) for s in (x, y)])
     return hashlib.sha256(repr(told).encode()).hexdigest()
-
-
-def _holds(known: tuple[Summary, ...] | None, chunk: tuple[int, int]) -> bool:
-    if known is None:
-        return False
-    return any(first <= chunk[0] and chunk[1] <= last for first, last in known[0].parts[0].spans.tolist())

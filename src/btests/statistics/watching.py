@@ -17,6 +17,10 @@ class Watch(Protocol):
         """Take note of a task of so many rows, told by all that its answer depends on; return what is done of it."""
         ...
 
+    def keep(self, task: str, pending: list[tuple[Summary, ...]]) -> None:
+        """Take note of the summaries of all chunks so far, now: the task is about to fail."""
+        ...
+
     def advance(self, task: str, n_rows: int, pending: list[tuple[Summary, ...]]) -> None:
         """Take note that so many rows more are done, and of the summaries of all chunks so far."""
         ...

@@ -1,0 +1,97 @@
+"""A cluster of this machine's own: a scheduler in this process, and workers that are processes of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from btests.cluster.errors import ClusterError
+
+# Seconds until all workers have started, on a machine that is busy elsewhere.
+_START = 120.0
+
+# Seconds that a worker has to end by itself.
+_END = 5.0
+
+
+@contextmanager
+def local_client(n_workers: int) -> Iterator[Any]:
+    """Yield a client of ``n_workers`` new processes with one thread each, and end them afterwards.
+
+    They are started as commands and do not run the caller's script again, so it needs no ``if __name__ == ...``.
+    """
+    from distributed import Client, LocalCluster
+
+    with (
+        tempfile.TemporaryDirectory(prefix="btests-workers-", ignore_cleanup_errors=True) as folder,
+        LocalCluster(n_workers=0, processes=True, dashboard_address=None) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        started = [_start(cluster.scheduler_address, folder) for _ in range(n_workers)]
+        try:
+            _wait(client, started)
+            yield client
+        finally:
+            _end(started)
+
+
+def _start(address: str, folder: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"]
+    return subprocess.Popen(
+        [*command, "--local-directory", folder],
+        env=_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def _environment() -> dict[str, str]:
+    import dask
+
+    # Dask has glibc give memory back at once (MALLOC_TRIM_THRESHOLD_), which makes array work two to three times as
+    # slow: None unsets it. What this process has set otherwise, workers have, too.
+    settings = dask.config.merge(
+        dask.config.config, {"distributed": {"nanny": {"pre-spawn-environ": {"MALLOC_TRIM_THRESHOLD_": None}}}}
+    )
+    return os.environ | {
+        "DASK_INTERNAL_INHERIT_CONFIG": dask.config.serialize(settings),
+        # Kernels of a user's own modules are found where this process finds them.
+        "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path),
+    }
+
+
+def _wait(client: Any, started: list[subprocess.Popen[bytes]]) -> None:
+    try:
+        client.wait_for_workers(len(started), timeout=_START)
+    except TimeoutError:
+        raise ClusterError(f"{len(started)} workers did not start within {_START:g} s") from None
+
+
+def _end(started: list[subprocess.Popen[bytes]]) -> None:
+    import psutil
+
+    children = []
+    for process in started:
+        try:
+            children += psutil.Process(process.pid).children(recursive=True)
+        except psutil.NoSuchProcess:
+            continue
+    for process in started:
+        process.terminate()
+    for process in started:
+        try:
+            process.wait(_END)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    for child in children:  # a worker whose keeper had to be killed
+        try:
+            child.kill()
+        except psutil.NoSuchProcess:
+            continue

@@ -1,0 +1,229 @@
+"""A sample on a cluster: its parts lie on the disks of the workers, in the order in which rows are dealt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import numpy as np
+
+from btests.blocks import Index
+from btests.cluster.errors import ClusterError, amount
+from btests.cluster.machines import paths_of, sees
+from btests.cluster.plan import Span, spans
+from btests.cluster.reaching import Cluster
+from btests.cluster.tasks import Place, extents, keep_array, keep_partitions, keep_range, rows_at
+from btests.cluster.waiting import failure, is_death, results, settle
+from btests.order import Permuted
+from btests.sources import ArraySource, DaskSource, Dealt
+from btests.sources.protocol import Rows
+
+# Rows that are fetched at a time where a few are asked for: who asks for the first asks for some more.
+_AHEAD = 512
+
+# Rows whose places are sent along with one graph, at 4 bytes each.
+_PLACES = 2**20
+
+
+@dataclass(slots=True)
+class Part:
+    """Rows of a sample that are kept on a worker, and the task that keeps them there, again if need be."""
+
+    span: Span
+    future: Any = None
+    reach: tuple[int, int] | None = None  # the positions that its rows lie between, where they are close together
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spread:
+    """The rows of a sample as they are dealt, on the workers of a cluster; a few of them at a time come here.
+
+    Attributes
+    ----------
+    cluster
+        Where the rows are.
+    dealt
+        The source, and the order of its rows.
+    label
+        x or y.
+    parts
+        What workers keep.
+    """
+
+    cluster: Cluster
+    dealt: Dealt
+    label: str
+    parts: list[Part] = field(init=False, repr=False)
+    _few: dict[int, Rows] = field(init=False, repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._check_files()
+        row = self.width * self.dtype.itemsize
+        found = spans(self.dealt.source, row, self.cluster.n_threads, self.cluster.memory)
+        object.__setattr__(self, "parts", [Part(span) for span in found])
+        self._submit(self.parts)
+
+    @property
+    def how(self) -> str:
+        """What was done to the order of the rows."""
+        return self.dealt.how
+
+    @property
+    def width(self) -> int:
+        """Coordinates of a row."""
+        return self.dealt.width
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """float32 or float64."""
+        return self.dealt.dtype
+
+    @property
+    def identity(self) -> str:
+        """What tells these rows in this order from others; not the cluster."""
+        return self.dealt.identity
+
+    def window(self, first: int, last: int) -> Rows:
+        """Return the rows at positions ``first .. last - 1``: (last - first, width). For a few."""
+        return self.at(np.arange(first, last, dtype=np.int64))
+
+    def at(self, positions: Index) -> Rows:
+        """Return the rows at a few positions, in the order given: (m,) to (m, width)."""
+        positions = np.asarray(positions, dtype=np.int64)
+        first = int(positions[0]) if len(positions) else 0
+        if np.any(positions != np.arange(first, first + len(positions))):
+            return self._fetched(positions)
+        if len(self._few.get(first, ())) < len(positions):
+            end = min(len(self.dealt), first + max(_AHEAD, len(positions)))
+            self._few[first] = self._fetched(np.arange(first, end, dtype=np.int64))
+        return self._few[first][: len(positions)]
+
+    def close(self) -> None:
+        """Let workers drop their files."""
+        self.parts.clear()
+        self._few.clear()
+        self.dealt.close()
+
+    def _fetched(self, positions: Index) -> Rows:
+        wanted, back = np.unique(positions, return_inverse=True)
+        self.settle()
+        parts = [part for part in self.parts if part.reach is None or _overlap(part.reach, wanted)]
+        homes = homes_of(self.cluster, parts)
+        found = [
+            self.cluster.submit("rows", rows_at, wanted, [part.future for part in own], home=home)
+            for home, own in homes.items()
+        ]
+        rows = np.empty((len(wanted), self.width), dtype=self.dtype)
+        for places, own in results(self.cluster, found):
+            rows[np.searchsorted(wanted, places)] = own
+        return np.asarray(rows[back])
+
+    def settle(self) -> None:
+        """Have all parts kept; those whose workers died are read again, alone or in smaller pieces."""
+        settle(self.cluster, [part.future for part in self.parts])
+        for part in list(self.parts):
+            error = failure(self.cluster, part.future)
+            if error is None:
+                continue
+            if not is_death(error):
+                raise error
+            self._again(part)
+        if self.how != "exact":
+            self._measure([part for part in self.parts if part.reach is None])
+
+    def _measure(self, parts: list[Part]) -> None:
+        homes = homes_of(self.cluster, parts)
+        tasks = [
+            self.cluster.submit("extents", extents, [part.future for part in own], home=home)
+            for home, own in homes.items()
+        ]
+        for own, found in zip(homes.values(), results(self.cluster, tasks), strict=True):
+            for part, reach in zip(own, found, strict=True):
+                part.reach = reach
+
+    def _again(self, part: Part) -> None:
+        """Read a part again whose workers have died, perhaps of another task: alone, then in halves."""
+        self._submit([part])
+        settle(self.cluster, [part.future])
+        error = failure(self.cluster, part.future)
+        if error is None:
+            return
+        if not is_death(error):
+            raise error
+        halves = part.span.halves()
+        if halves is None:
+            self._refuse(part.span)
+        i = self.parts.index(part)
+        self.parts[i : i + 1] = fresh = [Part(half) for half in halves]
+        for half in fresh:
+            self._again(half)
+
+    def _refuse(self, span: Span) -> NoReturn:
+        n, row = span.last - span.first, self.width * self.dtype.itemsize
+        most = max(1, self.cluster.memory // (8 * row)) if self.cluster.memory else n // 2
+        what = f"partition {span.numbers[0]} of {self.label}" if span.numbers else f"{n} rows of {self.label}"
+        raise ClusterError(
+            f"workers died while they read {what} ({n} rows, {amount(n * row)} as numbers), and a worker may take "
+            f"{self.cluster.limit}; make partitions of {min(most, max(1, n // 2))} rows at most, or give workers more"
+        )
+
+    def _submit(self, parts: list[Part]) -> None:
+        source, client = self.dealt.source, self.cluster.client
+        if not isinstance(source, DaskSource):
+            for part in parts:
+                part.future = self._submitted(part.span)
+            return
+        import dask
+
+        partitions, waiting, rows = source.partitions(), [], 0
+        for i, part in enumerate(parts):
+            a, b = part.span.numbers or (0, 0)
+            key = self.cluster.key("keep", f"{self.label}-{a}")
+            task = dask.delayed(keep_partitions, pure=False)(
+                partitions[a:b], source.outline, (a, b), self._place(part.span), dask_key_name=key
+            )
+            waiting.append((part, task))
+            rows += part.span.last - part.span.first
+            if rows >= _PLACES or i + 1 == len(parts):
+                for (one, _), future in zip(waiting, client.compute([task for _, task in waiting]), strict=True):
+                    one.future = future
+                waiting, rows = [], 0
+
+    def _submitted(self, span: Span) -> Any:
+        source, submit = self.dealt.source, self.cluster.client.submit
+        key, place = self.cluster.key("keep", f"{self.label}-{span.first}"), self._place(span)
+        if isinstance(source, ArraySource):  # rows in this process go along: a graph that holds them can be run again
+            rows = np.ascontiguousarray(source.array[span.first : span.last], dtype=source.dtype)
+            return submit(keep_array, rows, source.name, place, key=key)
+        return submit(keep_range, source, place, key=key)
+
+    def _place(self, span: Span) -> Place:
+        order = self.dealt.order
+        if not isinstance(order, Permuted):
+            return Place(span.first, span.last, order, None)
+        positions = order.positions(np.arange(span.first, span.last, dtype=np.int64))
+        return Place(span.first, span.last, None, positions.astype(np.uint32))
+
+    def _check_files(self) -> None:
+        for path in paths_of(self.dealt.source)[:1]:
+            for address, there in self.cluster.client.run(sees, path).items():
+                if not there:
+                    raise ClusterError(
+                        f"the worker {address} does not see {path!r}; files must be where workers find them by the "
+                        "same path, as on a shared file system"
+                    )
+
+
+def homes_of(cluster: Cluster, parts: list[Part]) -> dict[str, list[Part]]:
+    """Return the parts by the worker that has them; under "" those that are on their way."""
+    there = cluster.client.who_has([part.future for part in parts]) if parts else {}
+    homes: dict[str, list[Part]] = {}
+    for part in parts:
+        at = there.get(part.future.key) or ("",)
+        homes.setdefault(min(at), []).append(part)
+    return homes
+
+
+def _overlap(reach: tuple[int, int], positions: Index) -> bool:
+    a, b = np.searchsorted(positions, reach)
+    return bool(a < b)

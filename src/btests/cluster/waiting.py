@@ -1,0 +1,87 @@
+"""Waiting for tasks, and telling what ended them."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import time
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from btests.cluster.errors import ClusterError
+from btests.cluster.reaching import WORKER_SECONDS, Cluster
+
+# Seconds after which somebody who waits looks whether there is anybody left to wait for.
+_LOOK = 5.0
+
+_CANCELLED = (asyncio.CancelledError, concurrent.futures.CancelledError)
+
+
+def settle(cluster: Cluster, futures: Sequence[Any], *, one: bool = False) -> None:
+    """Return when all tasks, or ``one`` of them at least, have ended, well or badly."""
+    from distributed import wait
+
+    alone_since = None
+    while futures:
+        try:
+            wait(list(futures), timeout=_LOOK, return_when="FIRST_COMPLETED" if one else "ALL_COMPLETED")
+        except TimeoutError:
+            alone_since = None if _has_workers(cluster) else alone_since or time.monotonic()
+            if alone_since is not None and time.monotonic() - alone_since > WORKER_SECONDS:
+                raise ClusterError(f"all workers of {cluster.address} are gone") from None
+            continue
+        except _CANCELLED as error:
+            refuse_cancelled(cluster, error)
+        return
+
+
+def _has_workers(cluster: Cluster) -> bool:
+    try:
+        return bool(cluster.client.nthreads())
+    except (OSError, ValueError) as error:
+        raise ClusterError(f"the scheduler at {cluster.address} went away") from error
+
+
+def refuse_cancelled(cluster: Cluster, error: BaseException) -> NoReturn:
+    """Say why tasks were cancelled that nobody here has cancelled."""
+    if "lost dependencies" in str(error):
+        raise ClusterError(
+            "a worker that is gone held data which were scattered and cannot be computed again; build the collection "
+            "from files, or from a graph that makes them"
+        ) from None
+    if "scheduler-restart" in str(error):
+        raise ClusterError(f"the cluster at {cluster.address} was restarted under this job") from None
+    raise ClusterError(f"the scheduler at {cluster.address} went away or was restarted") from None
+
+
+def results(cluster: Cluster, futures: Sequence[Any]) -> list[Any]:
+    """Return what tasks have found, which must be small, or raise what ended one of them."""
+    settle(cluster, futures)
+    for future in futures:
+        error = failure(cluster, future)
+        if error is not None:
+            raise error
+    try:
+        return list(cluster.client.gather(list(futures)))
+    except _CANCELLED as error:
+        refuse_cancelled(cluster, error)
+
+
+def failure(cluster: Cluster, future: Any) -> Exception | None:
+    """Return what ended a task badly, None where it ended well."""
+    if future.status == "cancelled":
+        try:
+            future.result()
+        except _CANCELLED as error:
+            refuse_cancelled(cluster, error)
+    if future.status != "error":
+        return None
+    found: Exception = future.exception()
+    if isinstance(found, _CANCELLED):
+        refuse_cancelled(cluster, found)
+    return found
+
+
+def is_death(error: BaseException | None) -> bool:
+    """Whether the workers that ran a task died of it, or beside it."""
+    return type(error).__name__ == "KilledWorker"
