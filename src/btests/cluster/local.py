@@ -20,30 +20,32 @@ _END = 5.0
 
 
 @contextmanager
-def local_client(n_workers: int) -> Iterator[Any]:
+def local_client(n_workers: int, memory: str = "auto") -> Iterator[Any]:
     """Yield a client of ``n_workers`` new processes with one thread each, and end them afterwards.
 
-    They are started as commands and do not run the caller's script again, so it needs no ``if __name__ == ...``.
+    Each may take ``memory``, such as "2GB"; "auto" is its share of the machine. They are started as commands and do not
+    run the caller's script again, so it needs no ``if __name__ == "__main__"``.
     """
     from distributed import Client, LocalCluster
 
     with (
         tempfile.TemporaryDirectory(prefix="btests-workers-", ignore_cleanup_errors=True) as folder,
-        LocalCluster(n_workers=0, processes=True, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=0, processes=True, dashboard_address="127.0.0.1:0") as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
-        started = [_start(cluster.scheduler_address, folder) for _ in range(n_workers)]
+        started = [start_worker(cluster.scheduler_address, folder, memory) for _ in range(n_workers)]
         try:
             _wait(client, started)
             yield client
         finally:
-            _end(started)
+            end_workers(started)
 
 
-def _start(address: str, folder: str) -> subprocess.Popen[bytes]:
+def start_worker(address: str, folder: str, memory: str = "auto") -> subprocess.Popen[bytes]:
+    """Return a new process that keeps a worker of one thread alive, with its files in a folder."""
     command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"]
     return subprocess.Popen(
-        [*command, "--local-directory", folder],
+        [*command, "--memory-limit", memory, "--local-directory", folder],
         env=_environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -73,7 +75,8 @@ def _wait(client: Any, started: list[subprocess.Popen[bytes]]) -> None:
         raise ClusterError(f"{len(started)} workers did not start within {_START:g} s") from None
 
 
-def _end(started: list[subprocess.Popen[bytes]]) -> None:
+def end_workers(started: list[subprocess.Popen[bytes]]) -> None:
+    """End workers and those who keep them."""
     import psutil
 
     children = []

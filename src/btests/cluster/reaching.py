@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import socket
 import sys
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -149,16 +151,40 @@ def _client(workers: Any) -> Iterator[Any]:
             raise ClusterError(f"the client {workers!r} is {workers.status}, not running; make a new one")
         yield workers
         return
+    where = workers if isinstance(workers, str) else getattr(workers, "scheduler_address", workers)
     try:
+        if isinstance(where, str):
+            _knock(where)
         client = Client(workers, timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
-        where = workers if isinstance(workers, str) else getattr(workers, "scheduler_address", workers)
+    except (OSError, ValueError) as error:
         raise ClusterError(
             f"no scheduler answers at {where!r} within {CONNECT_SECONDS:g} s ({_first_line(error)}); "
             "'dask scheduler' starts one and prints its address"
         ) from None
     with client:
         yield client
+
+
+def _knock(address: str) -> None:
+    """Raise unless somebody listens there, or does so within a while.
+
+    A client that could not connect is never closed, and its end may come in the middle of another: none is made before.
+    """
+    from distributed.comm.addressing import parse_address, parse_host_port
+
+    scheme, place = parse_address(address)
+    if scheme not in ("tcp", "tls"):
+        return
+    host, port = parse_host_port(place, 8786)
+    end = time.monotonic() + CONNECT_SECONDS
+    while True:
+        try:
+            socket.create_connection((host, port), timeout=CONNECT_SECONDS).close()
+            return
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.1)
 
 
 def _checked(client: Any) -> Cluster:
@@ -170,12 +196,12 @@ def _checked(client: Any) -> Cluster:
         raise ClusterError(f"the cluster at {address} has no workers; 'dask worker {address}' starts one") from None
     try:
         machines: dict[str, Machine] = client.run(this_machine)
-    except (ImportError, AttributeError) as error:
-        raise ClusterError(
-            f"a worker of {address} cannot import btests ({_first_line(error)}); install the same version there"
-        ) from None
     except OSError as error:
         raise ClusterError(f"the cluster at {address} went away ({_first_line(error)})") from None
+    except Exception as error:  # what a worker cannot unpickle comes back as no particular exception
+        raise ClusterError(
+            f"a worker of {address} cannot import btests as it is here ({_first_line(error)}); install the same there"
+        ) from None
     instructions = check(machines)
     limits = [machine.memory for machine in machines.values() if machine.memory]
     threads = client.nthreads()

@@ -16,7 +16,7 @@ from btests.cluster.plan import shard_bytes
 from btests.cluster.reaching import Cluster
 from btests.cluster.spread import Part, Spread, homes_of
 from btests.cluster.tasks import Job, Stretch, join, pieces_of, summarize
-from btests.cluster.waiting import failure, is_death, results, settle
+from btests.cluster.waiting import failure, is_death, results, settle, talking
 from btests.statistics import Family, Stored
 from btests.statistics.stored import Done, chunks, row_bytes
 from btests.summary import Summary
@@ -53,6 +53,10 @@ class Round:
 
     def run(self, done: Done) -> Iterator[tuple[int, tuple[Summary, ...]]]:
         """Yield numbers of rows and the summaries of their blocks, as they come."""
+        with talking(self.cluster):
+            yield from self._run(done)
+
+    def _run(self, done: Done) -> Iterator[tuple[int, tuple[Summary, ...]]]:
         todo = deque(stretch for shard in self._shards() for stretch in done.left_of(*shard))
         n_threads = self.cluster.n_threads
         size = max(1, min(FAN_IN, len(todo) // (_AHEAD * n_threads)))

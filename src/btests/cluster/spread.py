@@ -13,7 +13,7 @@ from btests.cluster.machines import paths_of, sees
 from btests.cluster.plan import Span, spans
 from btests.cluster.reaching import Cluster
 from btests.cluster.tasks import Place, extents, keep_array, keep_partitions, keep_range, rows_at
-from btests.cluster.waiting import failure, is_death, results, settle
+from btests.cluster.waiting import failure, is_death, results, settle, talking
 from btests.order import Permuted
 from btests.sources import ArraySource, DaskSource, Dealt
 from btests.sources.protocol import Rows
@@ -57,7 +57,11 @@ class Spread:
     _few: dict[int, Rows] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._check_files()
+        with talking(self.cluster):
+            self._check_files()
+            self._begin()
+
+    def _begin(self) -> None:
         row = self.width * self.dtype.itemsize
         found = spans(self.dealt.source, row, self.cluster.n_threads, self.cluster.memory)
         object.__setattr__(self, "parts", [Part(span) for span in found])
@@ -106,6 +110,10 @@ class Spread:
 
     def _fetched(self, positions: Index) -> Rows:
         wanted, back = np.unique(positions, return_inverse=True)
+        with talking(self.cluster):
+            return np.asarray(self._fetched_in_order(wanted)[back])
+
+    def _fetched_in_order(self, wanted: Index) -> Rows:
         self.settle()
         parts = [part for part in self.parts if part.reach is None or _overlap(part.reach, wanted)]
         homes = homes_of(self.cluster, parts)
@@ -116,7 +124,7 @@ class Spread:
         rows = np.empty((len(wanted), self.width), dtype=self.dtype)
         for places, own in results(self.cluster, found):
             rows[np.searchsorted(wanted, places)] = own
-        return np.asarray(rows[back])
+        return rows
 
     def settle(self) -> None:
         """Have all parts kept; those whose workers died are read again, alone or in smaller pieces."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from btests.cluster.errors import ClusterError
@@ -15,6 +16,20 @@ from btests.cluster.reaching import WORKER_SECONDS, Cluster
 _LOOK = 5.0
 
 _CANCELLED = (asyncio.CancelledError, concurrent.futures.CancelledError)
+
+
+@contextmanager
+def talking(cluster: Cluster) -> Iterator[None]:
+    """Say in one sentence that the scheduler does not answer any more, whatever was asked of it inside."""
+    from distributed.client import ClosedClientError
+    from distributed.comm import CommClosedError
+
+    try:
+        yield
+    except (CommClosedError, ClosedClientError):
+        raise ClusterError(f"the scheduler at {cluster.address} went away") from None
+    except _CANCELLED as error:
+        refuse_cancelled(cluster, error)
 
 
 def settle(cluster: Cluster, futures: Sequence[Any], *, one: bool = False) -> None:
@@ -36,10 +51,8 @@ def settle(cluster: Cluster, futures: Sequence[Any], *, one: bool = False) -> No
 
 
 def _has_workers(cluster: Cluster) -> bool:
-    try:
+    with talking(cluster):
         return bool(cluster.client.nthreads())
-    except (OSError, ValueError) as error:
-        raise ClusterError(f"the scheduler at {cluster.address} went away") from error
 
 
 def refuse_cancelled(cluster: Cluster, error: BaseException) -> NoReturn:
@@ -61,10 +74,7 @@ def results(cluster: Cluster, futures: Sequence[Any]) -> list[Any]:
         error = failure(cluster, future)
         if error is not None:
             raise error
-    try:
-        return list(cluster.client.gather(list(futures)))
-    except _CANCELLED as error:
-        refuse_cancelled(cluster, error)
+    return list(cluster.client.gather(list(futures)))
 
 
 def failure(cluster: Cluster, future: Any) -> Exception | None:

@@ -1,0 +1,224 @@
+"""What is wrong with a cluster, or with data on it, is said in one sentence."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from btests import Gaussian, btest, fast, open_source
+from btests.cluster import ClusterError, reaching
+from btests.cluster.local import end_workers, local_client, start_worker
+from btests.nulls import SignFlip
+from btests.pipeline import Question
+from btests.samples import open_samples
+from btests.selection import Setting
+from tests.cluster.waiting import wait_until
+from tests.same import assert_same
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+
+RNG = np.random.default_rng(3)
+X, Y = RNG.normal(size=(3000, 3)), RNG.normal(size=(2500, 3))
+
+
+def array(rows: Any, size: int = 700) -> Any:
+    return da.from_array(rows, chunks=(size, -1) if rows.ndim == 2 else size)
+
+
+def with_cell(cell: float) -> Any:
+    rows = X.copy()
+    rows[2000, 1] = cell
+    return array(rows)
+
+
+def frame(**columns: Any) -> Any:
+    return dd.from_pandas(pd.DataFrame(columns), npartitions=2)
+
+
+def uneven() -> Any:
+    """Return an array that says that all of its partitions have three columns, and one has two."""
+    pieces = [dask.delayed(X[:500]), dask.delayed(X[500:1000, :2])]
+    return da.concatenate([da.from_delayed(piece, (500, 3), dtype=float) for piece in pieces])
+
+
+def fickle() -> Any:
+    """Return an array whose second partition has other rows than it says."""
+    pieces = [dask.delayed(X[:500]), dask.delayed(X[500:900])]
+    return da.concatenate([da.from_delayed(piece, (500, 3), dtype=float) for piece in pieces])
+
+
+BAD: list[tuple[Callable[[], Any], str]] = [
+    (lambda: with_cell(np.nan), r"y, in partition 2, has a NaN or missing cell in row 2000, column 1; drop or fill"),
+    (lambda: with_cell(-np.inf), r"y, in partition 2, has an infinite cell in row 2000, column 1"),
+    (lambda: with_cell(1e301), r"y, in partition 2, has a cell in row 2000, column 1, beyond 1e300"),
+    (lambda: array(X[:, :2]), "x has 3 columns and y has 2; they must have the same"),
+    (lambda: array(X[:1]), "y has 1 row; a test needs at least 2 rows"),
+    (lambda: array(X.astype(str)), "y holds <U32, not numbers; encode it as numbers"),
+    (lambda: da.ones((10, 2, 2)), r"y must have rows and columns, \(n, d\) or \(n,\), got shape"),
+    (lambda: da.ones((10, 0)), "y has no columns"),
+    (lambda: frame(a=[1.0, 2.0], b=["u", "v"], c=[1, 2]), "column 'b' of y holds .*, not numbers"),
+    (uneven, "y, in partition 1, has 2 columns and not 3"),
+    (fickle, r"y has 400 rows in partitions 1 to 1|y has 900 rows in partitions 0 to 1|another number of rows"),
+    (lambda: dask.delayed(X), "y must be a dask array or data frame, got a dask Delayed"),
+]
+
+
+@pytest.mark.parametrize(("make", "complaint"), BAD, ids=[complaint[:40] for _, complaint in BAD])
+def test_bad_collections(client: Any, make: Callable[[], Any], complaint: str) -> None:
+    for workers in (client, None):
+        with pytest.raises((ValueError, TypeError), match=complaint):
+            btest(array(X), make(), workers=workers, seed=1)
+
+
+def test_columns_that_do_not_match(client: Any) -> None:
+    x = frame(a=X[:, 0], b=X[:, 1])
+    with pytest.raises(ValueError, match="only in x: b; only in y: c"):
+        btest(x, frame(a=Y[:, 0], c=Y[:, 1]), workers=client)
+    missing = frame(a=pd.array([1.0, None, 3.0], dtype="Float64"), b=pd.array([1, 2, 3], dtype="Int64"))
+    with pytest.raises(ValueError, match="y, in partition 0, has a NaN or missing cell in row 1, column 'a'"):
+        btest(x, missing, workers=client)
+
+
+def test_a_partition_that_fails_says_why(client: Any) -> None:
+    def fail(rows: Any) -> Any:
+        raise RuntimeError("the disk is on fire")
+
+    with pytest.raises(RuntimeError, match="the disk is on fire"):
+        btest(array(X).map_blocks(fail, dtype=float, meta=X[:0]), Y, workers=client)
+
+
+@pytest.mark.parametrize("workers", [True, 0, -2, 1.5, ["tcp://a"], object()], ids=repr)
+def test_workers_that_are_none(workers: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match="workers must be"):
+        btest(X, Y, workers=workers)
+
+
+def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reaching, "CONNECT_SECONDS", 1.0)
+    for address in ("tcp://127.0.0.1:9", "no such address at all"):
+        with pytest.raises(ClusterError, match=r"no scheduler answers at .* within 1 s .*'dask scheduler' starts one"):
+            btest(X, Y, workers=address)
+
+
+def test_a_cluster_without_workers_then_with_a_bad_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reaching, "WORKER_SECONDS", 0.2)
+    blocker = tmp_path / "blocker.py"
+    blocker.write_text(
+        "import sys\n"
+        "class Blocker:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.partition('.')[0] == 'btests':\n"
+        "            raise ModuleNotFoundError(\"No module named 'btests'\", name='btests')\n"
+        "sys.meta_path.insert(0, Blocker())\n"
+    )
+    with distributed.LocalCluster(n_workers=0, processes=True, dashboard_address="127.0.0.1:0") as cluster:
+        with pytest.raises(ClusterError, match=r"has no workers; 'dask worker tcp://.*' starts one"):
+            btest(X, Y, workers=cluster.scheduler_address)
+        with dask.config.set({"distributed.worker.preload": [str(blocker)]}):
+            worker = start_worker(cluster.scheduler_address, str(tmp_path))
+        try:
+            with distributed.Client(cluster, set_as_default=False) as client:
+                client.wait_for_workers(1, timeout=60)
+                with pytest.raises(ClusterError, match=r"cannot import btests as it is here .*; install the same"):
+                    btest(X, Y, workers=client)
+        finally:
+            end_workers([worker])
+
+
+def test_a_worker_of_another_version(client: Any) -> None:
+    def pretend(version: str) -> None:
+        sys.modules["btests"].__version__ = version
+
+    one, version = sorted(client.nthreads())[0], sys.modules["btests"].__version__
+    client.run(pretend, "0.0.7", workers=[one])
+    try:
+        with pytest.raises(ClusterError, match=rf"the worker {one} has btests 0\.0\.7, and this process has"):
+            btest(X, Y, workers=client)
+    finally:
+        client.run(pretend, version, workers=[one])
+
+
+@pytest.mark.skipif(fast.instruction_set() in ("none", "generic"), reason="there is but one instruction set")
+def test_all_take_the_weakest_instruction_set(client: Any) -> None:
+    one, best = sorted(client.nthreads())[0], fast.instruction_set()
+    client.run(fast.use_instruction_set, "generic", workers=[one])
+    try:
+        found = btest(X, Y, seed=2, workers=client)
+    finally:
+        client.run(fast.use_instruction_set, None)
+    assert found.engine == "compiled (generic)"
+    assert fast.instruction_set() == best
+    fast.use_instruction_set("generic")
+    try:
+        assert_same(found, btest(X, Y, seed=2))
+    finally:
+        fast.use_instruction_set(None)
+
+
+def test_files_that_workers_do_not_see(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.save(tmp_path / "x.npy", X)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ClusterError, match=r"the worker tcp://.* does not see 'x\.npy'; files must be where workers"):
+        btest("x.npy", Y, workers=client)
+
+
+def test_scattered_data_that_are_lost() -> None:
+    with local_client(2) as client:
+        pids = client.run(os.getpid)
+        one = sorted(pids)[0]
+        pieces = client.scatter([X[:1500], X[1500:]], workers=[one])
+        x = da.concatenate([da.from_delayed(dask.delayed(piece), (1500, 3), dtype=float) for piece in pieces])
+        os.kill(pids[one], signal.SIGKILL)
+        wait_until(lambda: one not in client.nthreads())
+        with pytest.raises(ClusterError, match="data which were scattered and cannot be computed again"):
+            btest(x, Y, workers=client)
+
+
+def test_clients_that_cannot_wait(client: Any) -> None:
+    with distributed.Client(client.scheduler.address, set_as_default=False) as other:
+        pass
+    with pytest.raises(ClusterError, match="is closed, not running; make a new one"):
+        btest(X, Y, workers=other)
+
+
+def test_the_quadratic_nulls_stay_in_one_process(client: Any) -> None:
+    with pytest.raises(ValueError, match="needs all rows in memory at once"):
+        btest(array(X), Y, null="permutation", workers=client)
+
+
+def test_the_entry_for_others(client: Any, tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", X)
+    np.save(tmp_path / "y.npy", Y)
+    sources = open_source(tmp_path / "x.npy"), open_source(tmp_path / "y.npy")
+    for workers in (client, None):
+        with closing(open_samples(*sources, 5, True, workers)) as stored:
+            found = Question(Gaussian(1.0), SignFlip(), 5, Setting(30), stored.order).of(stored.x, stored.y)
+        assert_same(found, btest(X, Y, kernel=Gaussian(1.0), block_size=30, seed=5))
+
+
+def test_two_tests_at_once_on_one_cluster(client: Any) -> None:
+    found: dict[int, Any] = {}
+
+    def run(seed: int) -> None:
+        found[seed] = btest(array(X), array(Y), seed=seed, workers=client)
+
+    threads = [threading.Thread(target=run, args=(seed,)) for seed in (1, 2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for seed, result in found.items():
+        assert_same(result, btest(X, Y, seed=seed))
