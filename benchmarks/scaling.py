@@ -89,7 +89,7 @@ def measure_dispatch(n_tasks: int = 2000) -> float | None:
     except ImportError:
         return None
     settings = {"n_workers": 1, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
-    with LocalCluster(**settings) as cluster, Client(cluster) as client:  # type: ignore[no-untyped-call]
+    with LocalCluster(**settings) as cluster, Client(cluster) as client:
         client.gather(client.map(math.sqrt, range(10)))
         began = time.perf_counter()
         client.gather(client.map(math.sqrt, range(100, 100 + n_tasks)))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from btests.batched import BatchQuestion, is_batches
-from btests.checkpoint import Recorder
-from btests.cluster import ClusterError, reach
+from btests.checkpoint import Recorder, telling_how_to_go_on
+from btests.cluster import reach
 from btests.fast.pool import limit_threads
 from btests.kernels import Combination, Kernel, Pairwise
 from btests.nulls import CrossBlocks, Gamma, Normal, Null, Pearson, Permutation, SignFlip, Spectrum, ThirdCumulant
@@ -155,7 +155,7 @@ def btest(
             run = repr((kernel, setting, null, shuffle, *map(describe, sources)))
             recorder = Recorder(None if checkpoint is None else Path(checkpoint), run, given, progress)
             with (
-                _told_how_to_go_on(recorder),
+                telling_how_to_go_on(recorder),
                 closing(open_samples(*sources, recorder.seed, shuffle, cluster)) as stored,
             ):
                 question = Question(kernel, null, recorder.seed, setting, stored.order, began)
@@ -176,14 +176,6 @@ def btest(
     question = Question(kernel, null, number, setting, "exact" if shuffle else "as stored", began)
     with limit_threads(n_threads):
         return question.of(_dealt(rows_x, number, 1, shuffle), _dealt(rows_y, number, 2, shuffle))
-
-
-@contextmanager
-def _told_how_to_go_on(recorder: Recorder) -> Iterator[None]:
-    try:
-        yield
-    except ClusterError as error:
-        raise ClusterError(f"{error}; {recorder.tell()}") from None
 
 
 def _dealt(rows: Any, seed: int, stream: int, shuffle: bool | str) -> Sample:

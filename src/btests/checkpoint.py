@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from btests.cluster import ClusterError
 from btests.kernels.spec import Named
 from btests.summary import Summary
 from btests.tally.files import arrays_of, header_of, read_arrays, tally_of, write_arrays
@@ -105,3 +107,12 @@ class Recorder:
         header = header_of(tally) | {"checkpoint": {"run": self._run, "seed": self.seed, "tasks": tasks}}
         write_arrays(path, header, arrays)
         self._saved = time.monotonic()
+
+
+@contextmanager
+def telling_how_to_go_on(recorder: Recorder) -> Iterator[None]:
+    """Add to what is said of a cluster that fails what the checkpoint holds."""
+    try:
+        yield
+    except ClusterError as error:
+        raise ClusterError(f"{error}; {recorder.tell()}") from None

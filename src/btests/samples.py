@@ -38,9 +38,11 @@ class StoredSamples:
     cluster: ExitStack | None = None
 
     @classmethod
-    def of(cls, x: Source, y: Source, seed: int, shuffle: bool | str) -> StoredSamples:
+    def of(
+        cls, x: Source, y: Source, seed: int, shuffle: bool | str, streams: tuple[int, int] = (1, 2)
+    ) -> StoredSamples:
         """Return the rows of both in the order in which they are dealt."""
-        rows_x, rows_y = dealt(x, seed, 1, shuffle), dealt(y, seed, 2, shuffle)
+        rows_x, rows_y = dealt(x, seed, streams[0], shuffle), dealt(y, seed, streams[1], shuffle)
         return cls(Stored(rows_x, 0, x.n_rows), Stored(rows_y, 0, y.n_rows))
 
     @property
@@ -64,7 +66,15 @@ class StoredSamples:
             self.cluster.close()
 
 
-def open_samples(x: Source, y: Source, seed: int, shuffle: bool | str, workers: object = None) -> StoredSamples:
+def open_samples(
+    x: Source,
+    y: Source,
+    seed: int,
+    shuffle: bool | str,
+    workers: object = None,
+    *,
+    streams: tuple[int, int] = (1, 2),
+) -> StoredSamples:
     """Return the rows of two sources in the order in which they are dealt, in this process or on a cluster.
 
     Parameters
@@ -75,16 +85,18 @@ def open_samples(x: Source, y: Source, seed: int, shuffle: bool | str, workers: 
         As in :func:`btests.btest`.
     workers
         As there; or what :func:`btests.cluster.reach` has reached. With workers, every row is read by them now.
+    streams
+        Which orders the rows of x and of y are dealt in.
     """
     with ExitStack() as opened:
         collections = [source.collection for source in (x, y) if isinstance(source, DaskSource)]
         cluster = opened.enter_context(reach(workers, *collections))
         if cluster is None:
-            return StoredSamples.of(x, y, seed, shuffle)
+            return StoredSamples.of(x, y, seed, shuffle, streams)
         # Both samples are on their way before anybody waits for one.
         spread = [
             Spread(cluster, dealt(source, seed, stream, shuffle), label)
-            for source, stream, label in ((x, 1, "x"), (y, 2, "y"))
+            for source, stream, label in zip((x, y), streams, "xy", strict=True)
         ]
         stored = [Stored(one, 0, len(one.dealt), on_workers) for one in spread]
         return StoredSamples(stored[0], stored[1], opened.pop_all())

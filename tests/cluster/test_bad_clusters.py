@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import btests
 from btests import Gaussian, btest, fast, open_source
 from btests.cluster import ClusterError, reaching
 from btests.cluster.local import end_workers, local_client, start_worker
@@ -142,7 +143,7 @@ def test_a_worker_of_another_version(client: Any) -> None:
     def pretend(version: str) -> None:
         sys.modules["btests"].__version__ = version
 
-    one, version = sorted(client.nthreads())[0], sys.modules["btests"].__version__
+    one, version = sorted(client.nthreads())[0], str(vars(btests)["__version__"])
     client.run(pretend, "0.0.7", workers=[one])
     try:
         with pytest.raises(ClusterError, match=rf"the worker {one} has btests 0\.0\.7, and this process has"):

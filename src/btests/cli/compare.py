@@ -111,6 +111,15 @@ _FLAGS = {"value_a": "--a", "value_b": "--b"}
     default=None,
     help="Of large files: keep the work in this file, and go on from it after an interruption.",
 )
+@click.option(
+    "--workers",
+    type=click.IntRange(1),
+    default=None,
+    help="Compute the joint test on so many processes of this machine.",
+)
+@click.option(
+    "--dask", metavar="ADDRESS", default=None, help="Compute it on the cluster of this scheduler, tcp://host:8786."
+)
 @click.option("--skip-bad-parts", is_flag=True, help="Go on without damaged parts of a folder or pattern.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 @click.option("--report", type=click.Path(path_type=Path), default=None, help="Write a page to this HTML file.")
@@ -182,6 +191,8 @@ def _check(tables: tuple[str, ...], by: str | None, report: Path | None, force: 
 def _check_options(options: dict[str, Any]) -> None:
     if options["by"] is None and (options["value_a"] is not None or options["value_b"] is not None):
         raise click.UsageError("--a and --b are values of the column that --by names; name that too.")
+    if options["workers"] is not None and options["dask"] is not None:
+        raise click.UsageError("--workers starts a cluster and --dask names one; give one of them.")
     if options["delimiter"] == "\\t":  # as a shell hands it over
         options["delimiter"] = "\t"
     if options["delimiter"] is not None and len(options["delimiter"]) != 1:
@@ -203,9 +214,11 @@ def _holds(table: str, report: Path) -> bool:
 def _run(tables: tuple[str, ...], options: dict[str, Any]) -> Comparison:
     from btests.tables import compare as run
 
+    given = {name: value for name, value in options.items() if name != "dask"}
+    given["workers"] = options["workers"] or options["dask"]
     with watching() as (progress, report):
-        found = run(tables[0], tables[1] if len(tables) > 1 else None, progress=progress, report=report, **options)
-    if found.result.read == "in chunks":  # what is free changes, and with it the rows that are drawn
+        found = run(tables[0], tables[1] if len(tables) > 1 else None, progress=progress, report=report, **given)
+    if found.result.read != "at once":  # what is free changes, and with it the rows that are drawn
         options = {**options, "memory": found.details["settings"]["memory"]}
     found.details["command"] = shlex.join(["btests", "compare", *_command(tables, options)])
     if "-" in tables:

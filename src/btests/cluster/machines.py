@@ -71,6 +71,8 @@ def sees(path: str) -> bool:
 
 def paths_of(source: Any) -> list[str]:
     """Return the files that a source reads."""
+    if hasattr(source, "paths"):
+        return [os.fspath(path) for path in source.paths]
     if hasattr(source, "parts"):
         return [path for part in source.parts for path in paths_of(part)]
     return [os.fspath(source.path)] if hasattr(source, "path") else []

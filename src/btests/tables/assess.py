@@ -47,6 +47,7 @@ class Options:
     memory: int | str | None = None
     checkpoint: str | None = None
     skip_bad_parts: bool = False
+    workers: Any = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,6 +115,7 @@ def compare(
     memory: int | str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     skip_bad_parts: bool = False,
+    workers: Any = None,
     progress: Callable[[float], None] | None = None,
     report: Callable[[str, int, int], None] | None = None,
 ) -> Comparison:
@@ -158,6 +159,9 @@ def compare(
         it after an interruption, to the same answer.
     skip_bad_parts
         Go on without damaged parts of a folder or pattern, and name them in the notes.
+    workers
+        Of files: compute the joint test of all rows on a cluster of dask.distributed, as in :func:`btests.btest`. The
+        files are then read in pieces, whatever their size, and must be where workers find them by the same path.
     progress
         Called with the share of the work that is done.
     report
@@ -207,5 +211,6 @@ def compare(
         memory=memory,
         checkpoint=None if checkpoint is None else os.fspath(checkpoint),
         skip_bad_parts=skip_bad_parts,
+        workers=workers,
     )
     return run(a, b, options, began=began, progress=progress or (lambda share: None), report=report)

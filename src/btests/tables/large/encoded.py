@@ -29,7 +29,12 @@ class Encoded:
     encoding: Encoding
 
     def __repr__(self) -> str:
-        told = repr((self.side, self.side.stamps, self.recipes, self.encoding))
+        side = self.side
+        files = dict.fromkeys(
+            (part.delimiter, part.texts, *stamp) for part, stamp in zip(side.parts, side.stamps, strict=True)
+        )
+        # Not into how many pieces files are cut: whoever reads them, these are the rows.
+        told = repr((list(files), side.read, side.where, side.types, side.n_rows, self.recipes, self.encoding))
         return f"Encoded({self.side.name!r}, {hashlib.sha256(told.encode()).hexdigest()})"
 
     @property
@@ -62,9 +67,14 @@ class Encoded:
         """Nothing: damaged parts were left out before."""
         return ()
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files."""
+        return tuple(dict.fromkeys(part.path for part in self.side.parts))
+
     def units(self) -> Index:
-        """Return one unit: rows are read from the first on."""
-        return np.array([0, self.n_rows])
+        """Return the edges of the parts, each of which is read from its first row on: (n_parts + 1,)."""
+        return np.append(0, np.cumsum(self.side.counts)).astype(np.int64)
 
     def read(self, first: int, last: int) -> Rows:
         """Return rows ``first .. last - 1``: (last - first, width), contiguous."""
@@ -74,14 +84,19 @@ class Encoded:
         """Return rows of increasing numbers: (m,) to (m, width), contiguous."""
         rows = np.asarray(rows, dtype=np.int64)
         found = np.empty((len(rows), self.width), dtype=DTYPE)
-        start = 0
-        for piece in self.scan(self.n_rows) if rows.size else ():
-            a, b = np.searchsorted(rows, [start, start + len(piece)]).tolist()
-            found[a:b] = piece[rows[a:b] - start]
-            start += len(piece)
+        if not rows.size:
+            return found
+        edges = self.units()
+        first, last = np.searchsorted(edges, [rows[0], rows[-1]], side="right").tolist()
+        start = int(edges[first - 1])
+        for part, before, batch in self.side.batches(first - 1, last):
+            a, b = np.searchsorted(rows, [start, start + batch.num_rows]).tolist()
+            if a < b:
+                found[a:b] = self._rows(part.path, before, batch)[rows[a:b] - start]
+            start += batch.num_rows
             if start > rows[-1]:
-                break
-        return found
+                return found
+        raise DamagedError(f"{self.name!r} has changed while it was read")
 
     def scan(self, n_rows: int) -> Iterator[Rows]:
         """Yield all rows once, from the first on, at most ``n_rows`` at a time: each (m, width)."""

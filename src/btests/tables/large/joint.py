@@ -8,12 +8,12 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
-from btests.checkpoint import Recorder
+from btests.checkpoint import Recorder, telling_how_to_go_on
 from btests.nulls import CrossBlocks, Normal, Null, SignFlip, ThirdCumulant
 from btests.nulls.protocol import wants_gram
 from btests.pipeline import Question
 from btests.result import TestResult
-from btests.samples import StoredSamples
+from btests.samples import StoredSamples, open_samples
 from btests.selection import Aggregate, MedianFamily, Setting
 from btests.sources import Dealt, Source
 from btests.statistics import Family, Stored, watched_by
@@ -62,22 +62,32 @@ def jointly(
     block_size: int | None,
     streams: tuple[int, int],
     report: Callable[[int], None],
+    workers: Any = None,
 ) -> Joint:
     """Test all rows of two sources in random order; ``streams`` say in which, 1 or 2 for each."""
     began = time.perf_counter()
     setting = Setting(default_block_size(min(x.n_rows, y.n_rows)) if block_size is None else block_size)
-    with closing(shuffled(x, y, recorder.seed, streams, report)) as samples, watched_by(recorder):
+    with (
+        telling_how_to_go_on(recorder),
+        closing(shuffled(x, y, recorder.seed, streams, report, workers=workers)) as samples,
+        watched_by(recorder),
+    ):
+        read = samples.read
         if kernel is None and isinstance(null, SignFlip):
             result, central = _all_kernels(samples, null, setting, recorder.seed, began)
         else:
             result = Question(kernel, null, recorder.seed, setting, samples.order, began).of(samples.x, samples.y)
             central = result.summary, result.kernel
     effect = TestResult.conclude(central[0], SignFlip(_FEW_RESAMPLES), central[1], 0, engine=result.engine)
-    return Joint(replace(result, read="in chunks"), effect)
+    return Joint(replace(result, read=read), effect)
 
 
-def shuffled(x: Source, y: Source, seed: int, streams: tuple[int, int], report: Callable[[int], None]) -> StoredSamples:
-    """Return both in random order, each through a temporary file: one pass over the source, however it is stored."""
+def shuffled(
+    x: Source, y: Source, seed: int, streams: tuple[int, int], report: Callable[[int], None], *, workers: Any = None
+) -> StoredSamples:
+    """Return both in random order: on workers, or each through a temporary file, in one pass over the source."""
+    if workers is not None:
+        return open_samples(x, y, seed, True, workers, streams=streams)
     # No rows are held ahead, so that nothing is taken from the source but in that pass.
     dealt = [Dealt.of(source, seed, stream, True, memory=1) for source, stream in zip((x, y), streams, strict=True)]
     dealt[0].prepare(report)

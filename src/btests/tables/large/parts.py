@@ -52,6 +52,10 @@ class Part:
         Columns of JSON lines that are text, also where some of it looks like times.
     odd
         Columns that hold what cannot be compared, such as lists, and their types; they are never read.
+    piece
+        Row groups of Parquet, record batches of Arrow or rows of .npy that are meant, the end excluded; None is all.
+    first_row
+        Rows of the file before them.
     """
 
     path: str
@@ -61,6 +65,8 @@ class Part:
     n_rows_about: int = 0
     texts: tuple[str, ...] = ()
     odd: tuple[tuple[str, Any], ...] = ()
+    piece: tuple[int, int] | None = None
+    first_row: int = 0
 
     @classmethod
     def of(cls, path: Path, delimiter: str | None) -> Part:
@@ -136,9 +142,10 @@ def _parquet(part: Part, columns: list[str]) -> Iterator[Any]:
     # Pages are read as they are needed: one row group may be larger than memory.
     open_file = import_module("pyarrow.parquet").ParquetFile
     with open_file(part.path, pre_buffer=False, buffer_size=_HEAD) as file:
-        first = next(file.iter_batches(_FIRST_ROWS, columns=columns), None)
+        groups = list(range(*(part.piece or (0, file.num_row_groups))))
+        first = next(file.iter_batches(_FIRST_ROWS, groups, columns), None)
         row_bytes = 1 if first is None else plain(first).nbytes // first.num_rows + 1
-        yield from file.iter_batches(max(_FIRST_ROWS, min(_ROWS, _BYTES // row_bytes)), columns=columns)
+        yield from file.iter_batches(max(_FIRST_ROWS, min(_ROWS, _BYTES // row_bytes)), groups, columns)
 
 
 def _open_arrow(path: Path, form: str, _: str | None) -> Part:
@@ -154,7 +161,7 @@ def _arrow(part: Part, columns: list[str]) -> Iterator[Any]:
     with arrow().OSFile(part.path) as file:
         fields = [part.names.index(name) for name in columns]
         reader = ipc.open_file(file, options=ipc.IpcReadOptions(included_fields=fields))
-        for i in range(reader.num_record_batches):
+        for i in range(*(part.piece or (0, reader.num_record_batches))):
             batch = reader.get_batch(i).select(columns)
             yield from (batch.slice(first, _ROWS) for first in range(0, batch.num_rows, _ROWS))
 
@@ -238,8 +245,9 @@ def _open_npy(path: Path, form: str, _: str | None) -> Part:
 
 
 def _npy(part: Part, columns: list[str]) -> Iterator[Any]:
-    for first in range(0, part.n_rows_about, _ROWS):
-        table = _array_rows(part.path, first, first + _ROWS)[1]
+    start, end = part.piece or (0, part.n_rows_about)
+    for first in range(start, end, _ROWS):
+        table = _array_rows(part.path, first, min(first + _ROWS, end))[1]
         yield from table.select(columns).combine_chunks().to_batches()
 
 

@@ -25,6 +25,7 @@ from btests.tables.comparison import Comparison
 from btests.tables.encoding import Encoding
 from btests.tables.evidence import gather
 from btests.tables.large.budget import bytes_in_memory, memory_of, rows_to_draw
+from btests.tables.large.cutting import cut
 from btests.tables.large.encoded import Encoded
 from btests.tables.large.joint import Joint, jointly, null_of
 from btests.tables.large.kept import kept_memory, recorder
@@ -54,6 +55,9 @@ def is_large(a: Any, b: Any, options: Options) -> bool:
     """Whether the tables are files that would take more memory than they may."""
     memory_of(options.memory)  # says what is wrong with it
     tables = [table for table in (a, b) if table is not None]
+    if options.workers is not None:
+        _require_files(tables, options)
+        return True
     if not all(isinstance(table, (str, os.PathLike)) and os.fspath(table) != "-" for table in tables):
         return False
     if (options.by is None) != (len(tables) == 2):
@@ -62,6 +66,22 @@ def is_large(a: Any, b: Any, options: Options) -> bool:
     if not all(can_be_read_in_pieces(part) for path in paths for part in parts_of(path)):
         return False
     return sum(map(bytes_in_memory, paths)) > memory_of(_memory(options))
+
+
+def _require_files(tables: Sequence[Any], options: Options) -> None:
+    """Raise unless workers can read the tables piece by piece."""
+    if (options.by is None) != (len(tables) == 2):
+        raise ValueError(f"name two tables, or one and the column that tells its sides apart with {option('by')}")
+    if options.is_drawn:
+        raise ValueError(
+            f"{option('workers')} computes the joint test of all rows, and {option('max_rows')} draws some; leave one"
+        )
+    for table in tables:
+        if not isinstance(table, (str, os.PathLike)) or os.fspath(table) == "-":
+            raise ValueError(f"{option('workers')} is for tables in files, which workers read themselves")
+        for part in parts_of(os.fspath(table)):
+            if not can_be_read_in_pieces(part):
+                raise ValueError(f"{str(part)!r} can only be read whole; {option('workers')} is for other formats")
 
 
 def _memory(options: Options) -> Any:
@@ -95,7 +115,8 @@ def run_large(
     else:
         encoding = Encoding.fit(columns)
         made = recipes(raw, columns, options)
-        x, y = (Encoded(one.side, own, encoding) for one, own in zip(drawn, made, strict=True))
+        rows = [one.side if options.workers is None else cut(one.side) for one in drawn]
+        x, y = (Encoded(side, own, encoding) for side, own in zip(rows, made, strict=True))
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             joint = jointly(
@@ -107,11 +128,12 @@ def run_large(
                 block_size=options.block_size,
                 streams=_streams(columns, x.n_rows, y.n_rows),
                 report=lambda done: told("shuffling", done, sum(given)),
+                workers=options.workers,
             )
         assessed = _assessed(columns, encoding, joint, options)
         notes.extend(dict.fromkeys(str(warning.message) for warning in caught))
-    rows = {"a": tested[0], "b": tested[1], "a_given": given[0], "b_given": given[1]}
-    found = Found((raw[0].name, raw[1].name), rows, tuple(left_out), tuple(notes))
+    counted = {"a": tested[0], "b": tested[1], "a_given": given[0], "b_given": given[1]}
+    found = Found((raw[0].name, raw[1].name), counted, tuple(left_out), tuple(notes))
     compared = describe(columns, assessed, found, replace(options, memory=memory), began=began, progress=progress)
     if isinstance(null, SignFlip):
         compared.details["smallest_pvalue"] = _smallest(assessed)
@@ -227,6 +249,8 @@ def _smallest(assessed: Assessed) -> float:
 
 def _why(needed: int, memory: int, drawn: Sequence[Surveyed], options: Options) -> str:
     """Return why the files were read in pieces, and what was tested if that was not all."""
+    if options.workers is not None:
+        return "the files were read in pieces, and their rows were tested on a cluster"
     larger = f"in memory they would take about {amount(needed)}, more than {amount(memory)} ({option('memory')})"
     if not options.is_drawn:
         return f"the files were read in pieces: {larger}"

@@ -36,6 +36,8 @@ class Side:
         Arrow types of the columns that are read, once they are known.
     n_rows
         How many rows there are, once that is known.
+    counts
+        How many of them are in each part.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Side:
     where: Where | None = None
     types: tuple[Any, ...] = ()
     n_rows: int = 0
+    counts: tuple[int, ...] = ()
 
     @property
     def several(self) -> bool:
@@ -59,7 +62,7 @@ class Side:
     @property
     def stamps(self) -> tuple[tuple[str, int, int], ...]:
         """Name, size and time of every file: what tells these rows from others."""
-        found = [(part.path, os.stat(part.path)) for part in self.parts]
+        found = [(os.path.abspath(part.path), os.stat(part.path)) for part in self.parts]
         return tuple((path, stat.st_size, stat.st_mtime_ns) for path, stat in found)
 
     def table(self, pieces: Sequence[Any]) -> Any:
@@ -73,11 +76,11 @@ class Side:
                 whole = whole.add_column(place, name, pa.nulls(whole.num_rows, odd.get(name, pa.null())))
         return whole
 
-    def batches(self) -> Iterator[tuple[Part, int, Any]]:
-        """Yield all rows, typed: the part, the number of its rows before, and a table."""
+    def batches(self, first: int = 0, last: int | None = None) -> Iterator[tuple[Part, int, Any]]:
+        """Yield the rows of all parts, or of some, typed: the part, the number of rows of its file before, a table."""
         columns = self.read if self.where is None else (*self.read, self.where.by)
-        for part in self.parts:
-            done = 0
+        for part in self.parts[first:last]:
+            done = part.first_row
             for batch in part.batches(columns):
                 rows = batch if self.where is None else self.where.rows(batch)
                 if rows.num_rows:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,7 @@ class _Notes:
 
     drawing: Drawing
     seen: dict[str, Seen] = field(default_factory=dict)
+    ends: dict[int, int] = field(default_factory=dict)  # rows up to the end of each part, where it had any
 
     def state(self) -> tuple[Any, ...]:
         return self.drawing.state(), dict(self.seen)
@@ -134,12 +136,14 @@ class _Reading:
 
     def parts(self, skipped: list[str] | None) -> tuple[Part, ...]:
         """Read all parts, and return those that could be read to their ends."""
-        kept = []
+        kept: list[Part] = []
         for part in self.side.parts:
             before = {key: own.state() for key, own in self.notes.items()}
             count = good_part(partial(self._read, part), self.side.several, skipped)
             if count is not None:
                 self.done += count
+                for own in self.notes.values():
+                    own.ends[len(kept)] = own.drawing.n_rows
                 kept.append(part)
                 continue
             for key in list(self.notes):  # its first rows may have been read
@@ -195,5 +199,9 @@ def _too_large(column: Any, name: str, part: Part, before: int) -> str:
 
 def _surveyed(side: Side, notes: _Notes) -> Surveyed:
     types = tuple((notes.seen.get(name) or Seen.nothing()).dtype for name in side.read)
-    side = replace(side, types=types, n_rows=notes.drawing.n_rows)
+    ends = [0]
+    for k in range(len(side.parts)):
+        ends.append(notes.ends.get(k, ends[-1]))
+    counts = tuple(end - start for start, end in pairwise(ends))
+    side = replace(side, types=types, n_rows=notes.drawing.n_rows, counts=counts)
     return Surveyed(side, dict(notes.seen), side.table(notes.drawing.tables()))
