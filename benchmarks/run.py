@@ -13,7 +13,20 @@ if __name__ == "__main__":
     # Not this folder, where a script begins to look, but the one above: "benchmarks" is a package.
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from benchmarks import families, growth, large, limits, memory, peers, quadratic, reproduction, scaling, shares, startup
+from benchmarks import (
+    cluster,
+    families,
+    growth,
+    large,
+    limits,
+    memory,
+    peers,
+    quadratic,
+    reproduction,
+    scaling,
+    shares,
+    startup,
+)
 from benchmarks.tables import Table
 
 
@@ -86,6 +99,11 @@ def many_more_rows(*, quick: bool) -> Iterator[Table]:
     yield from scaling.scaling_tables(sizes, say)
 
 
+def on_a_cluster(*, quick: bool) -> Iterator[Table]:
+    """Yield two workers against one, and both against the plain path."""
+    yield cluster.cluster_table(200_000 if quick else 10_000_000, 2 if quick else 3, say)
+
+
 def papers_evaluation(*, quick: bool) -> Iterator[Table]:
     """Yield what the paper's evaluation takes."""
     yield reproduction.reproduction_table(quick=quick)
@@ -101,6 +119,7 @@ RUNS: dict[str, Callable[..., Iterator[Table]]] = {
     "quadratic": quadratic_time,
     "peers": side_by_side,
     "large": larger_than_memory,
+    "cluster": on_a_cluster,
     "scaling": many_more_rows,
     "reproduction": papers_evaluation,
 }

@@ -12,6 +12,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 from benchmarks import (
+    cluster,
     comparing,
     families,
     growth,
@@ -272,3 +273,11 @@ def test_tables_larger_than_memory(capfd: pytest.CaptureFixture[str]) -> None:
     printed = capfd.readouterr()
     assert "all in the joint test; columns from 2000 of each" in printed.out
     assert "MB of memory" in printed.err
+
+
+def test_cluster_table() -> None:
+    pytest.importorskip("distributed")
+    table = cluster.cluster_table(4000, 1, lambda text: None)
+    assert [row[0] for row in table.rows] == ["plain, one thread", "1 worker", "2 workers"]
+    assert {row[-1] for row in table.rows} == {"yes"}
+    assert table.rows[0][4] is None

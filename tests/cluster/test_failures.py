@@ -76,6 +76,13 @@ def die_once(rows: Any, marker: str) -> Any:
     return rows
 
 
+def die(rows: Any) -> Any:
+    """Kill the process that computes this."""
+    if len(rows):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return rows
+
+
 def test_a_worker_killed_while_it_reads(mortal: Any, tmp_path: Path) -> None:
     x = da.from_array(X, chunks=(1500, 3)).map_blocks(die_once, str(tmp_path / "died"), dtype=float, meta=X[:0])
     found = btest(x, da.from_array(Y, chunks=(2000, 3)), workers=mortal, seed=4)
@@ -113,6 +120,13 @@ def test_shards_that_are_too_large_for_a_worker_are_cut(monkeypatch: pytest.Monk
         np.testing.assert_array_equal(found.summary.values, alone.summary.values)
         np.testing.assert_array_equal(found.summary.cores, alone.summary.cores)
         assert found.pvalue == alone.pvalue
+        # A partition that nobody can read.
+        bad = da.from_array(X, chunks=(6001, 3)).map_blocks(die, dtype=float, meta=X[:0])
+        complaint = (
+            r"died while they read partition 0 of x \(6001 rows, 0.144 MB as numbers\), .* 600 MB; make partitions"
+        )
+        with pytest.raises(ClusterError, match=complaint):
+            btest(bad, Y, workers=client, seed=1)
         # One block is too much.
         complaint = (
             r"workers died of a single block of 250 and 250 rows, and a worker may take 600 MB; take block_size="

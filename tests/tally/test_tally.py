@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 from itertools import pairwise, permutations
 from typing import Any
@@ -128,3 +129,10 @@ def test_what_a_tally_cannot_tell() -> None:
     some = Family(KERNELS[:1]).summarize(Sample(x), Sample(y), Blocks(500, 500, 50), 0, 20)
     with pytest.raises(ValueError, match="20 of 50 blocks are there; add the others first"):
         Tally(KERNELS[:1], some, 1).result()
+
+
+def test_a_tally_travels_between_processes() -> None:
+    stream = Stream(Gaussian(1.0), 10, seed=1)
+    stream.update(np.arange(100.0), np.arange(100.0) + 1.0)
+    tally = stream.tally()
+    assert pickle.loads(pickle.dumps(tally)).result() == tally.result()

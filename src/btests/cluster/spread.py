@@ -151,6 +151,7 @@ class Spread:
 
     def _again(self, part: Part) -> None:
         """Read a part again whose workers have died, perhaps of another task: alone, then in halves."""
+        part.future = part.reach = None  # or dask would remember how the last try ended
         self._submit([part])
         settle(self.cluster, [part.future])
         error = failure(self.cluster, part.future)
