@@ -141,7 +141,7 @@ def test_a_cluster_without_workers_then_with_a_bad_one(tmp_path: Path, monkeypat
 
 def test_a_worker_of_another_version(client: Any) -> None:
     def pretend(version: str) -> None:
-        sys.modules["btests"].__version__ = version
+        vars(sys.modules["btests"])["__version__"] = version
 
     one, version = sorted(client.nthreads())[0], str(vars(btests)["__version__"])
     client.run(pretend, "0.0.7", workers=[one])
