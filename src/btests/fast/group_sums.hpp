@@ -1,8 +1,8 @@
 // What a block leaves behind in layout two: sums of kernel values by groups, and the value and core made of them by the
 // formulas of statistics/gram.py.
 #pragma once
-#include <array>
 #include <cmath>
+#include <vector>
 
 #include "deal.hpp"
 #include "node_sums.hpp"
@@ -16,14 +16,19 @@ template <int width> struct GroupSums {
     Scratch<double> xx, yy, xy, xr, yr, rr;  // [group][kernel][width]: sums between x, y and the rest of the longer
 
     explicit GroupSums(const Task& task)
-        : t(task), g(task.n_groups), n_kernels(task.n_kernels), xx(size()), yy(size()), xy(size()), xr(size()),
-          yr(size()), rr(size()) {}
+        : t(task), g(task.n_groups), n_kernels(task.n_kernels), xx(size()), yy(size()), xy(size()), xr(size_of_rest()),
+          yr(size_of_rest()), rr(size_of_rest()) {}
 
     std::int64_t size() const { return g * n_kernels * width; }
+    std::int64_t size_of_rest() const { return t.paired ? 0 : size(); }  // where samples are paired there is none
 
     void clear() { for (Scratch<double>* sums : all()) std::memset(sums->get(), 0, size() * sizeof(double)); }
 
-    std::array<Scratch<double>*, 6> all() { return {&xx, &yy, &xy, &xr, &yr, &rr}; }
+    // Those that hold anything, one after another.
+    std::vector<Scratch<double>*> all() {
+        if (t.paired) return {&xx, &yy, &xy};
+        return {&xx, &yy, &xy, &xr, &yr, &rr};
+    }
 
     // Write the sums to memory that the caller adds up over parts, or read them from there.
     void exchange(double* at) {
@@ -72,12 +77,12 @@ private:
     }
 
     double conclude_paired(std::int64_t b, double* core) const {
-        const double pairs = double(b) * double(b - 1);
+        const double pairs = double(b) * double(b - 1), within = total(xx) + total(yy), across = total(xy);
+        if (within == 0.0 && across == 0.0) return 0.0;  // all values have one sign: a kernel so narrow that it sees nothing
         for (std::int64_t u = 0; u < g; ++u)
-            for (std::int64_t v = 0; v < g; ++v)
-                if (u != v)
-                    core[u * g + v] += difference(both(xx, u, v) + both(yy, u, v), both(xy, u, v)) / pairs;
-        return 2.0 * difference(total(xx) + total(yy), total(xy)) / pairs;
+            for (std::int64_t v = u + 1; v < g; ++v)
+                core[u * g + v] = core[v * g + u] = difference(both(xx, u, v) + both(yy, u, v), both(xy, u, v)) / pairs;
+        return 2.0 * difference(within, across) / pairs;
     }
 
     double conclude_unpaired(std::int64_t b, std::int64_t c, double* core) const {
