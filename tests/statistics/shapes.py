@@ -30,6 +30,7 @@ SHAPES = [
     Shape(130, 130, 8, 37),
     Shape(400, 400, 40, 2),  # more rows in a block than groups
     Shape(1700, 1700, 70, 2),
+    Shape(900, 900, 35, 7),  # an odd number of rows in most blocks, and products of rows
     Shape(2001, 2001, 2, 1),
     Shape(30, 30, 30, 1),  # one block: quadratic time
     Shape(33, 33, 33, 2),

@@ -8,10 +8,10 @@ namespace btests {
 namespace BTESTS_ISA {
 
 // 2^-q - 1 for q >= 0, to the relative accuracy of a double however small q is; -1 where 2^-q would vanish.
-inline Doubles exp2_minus_one(Doubles q) {
-    const Halves h = exp2_halves(q);
-    const Doubles power = (Doubles)((Ints<double>)spread(1.0) + ((Ints<double>)h.shifted << 52));
-    const Doubles u = h.slope * h.f * power + (power - 1.0);
+BTESTS_INLINE inline Doubles exp2_minus_one(Doubles q) {
+    const Exponent<double> e = exponent<double>(q);
+    const Doubles power = (Doubles)((Ints<double>)spread(1.0) + ((Ints<double>)e.shifted << 52));
+    const Doubles u = slope(e.f) * e.f * power + (power - 1.0);
     return q < 1021.0 ? u : spread(-1.0);
 }
 

@@ -1,115 +1,122 @@
 // Layout one: a lane of a vector is a block. No evaluation is wasted on diagonals or padding, whatever the block size;
 // needs as many blocks as lanes and their rows in cache. Paired samples only: h(z_a, z_b) is formed in registers.
 #pragma once
-#include "deal.hpp"
+#include <vector>
+
 #include "families.hpp"
+#include "lane_rows.hpp"
 #include "node_sums.hpp"
-#include "transpose.hpp"
 
 namespace btests {
 namespace BTESTS_ISA {
 
+enum class Distances { products, differences, either };  // either: as each lane of each pair has it
+
 template <class T, class Shape, int D> struct ManyBlocks {
     static constexpr int lanes = Types<T>::lanes;
     static constexpr int tile = 16;
+    static constexpr int pitch = (4 * tile + 2) * lanes;  // of a buffered row; a power of two would crowd a set of the cache
+    static constexpr int tall = BTESTS_BYTES == 64 ? 2 : 1;  // rows a that meet two rows b at once, by registers
+    static constexpr bool may_multiply = is_smooth<Shape> && D == 0;  // one or two coordinates are no work either way
     static constexpr int together = BTESTS_BYTES == 64 ? 4 : 2;  // pairs of a family in flight, by registers
-    static constexpr bool is_double = std::is_same<T, double>::value;
+    using Rows = LaneRows<T, D>;
 
     const Task& t;
     const std::int64_t d, g, capacity;
-    Scratch<T> xs, ys;         // [row][coordinate][lane]
+    Rows xs, ys;
+    Scratch<T> buffer;                // [row a][row b][xx, yy, xy, yx][lane]
+    std::vector<Near> near;           // of each row of x and of y
+    std::vector<std::int64_t> group;  // of each row, and of one after the last: a division for each pair would be felt
     const std::int64_t n_kernels;
-    Scratch<double> between;   // [kernel][group][group][lane]: sum of h over pairs a < b
+    // [group][group][kernel][lane]: sum of h over pairs a < b. Kernels last: with groups last, the kernels of a pair would
+    // be a power of two apart, and all of them in one set of the cache.
+    Scratch<double> between;
     Scratch<double> totals;    // [kernel][lane]
-    Scratch<double> cells;     // [pair][kernel][lane]: what the pairs in flight add up to
     const Levels levels;
     NodeSums nodes;
 
     explicit ManyBlocks(const Task& task)
         : t(task), d(D ? D : task.d), g(task.n_groups), capacity(task.n_x / task.n_blocks + 1),
-          xs(capacity * d * lanes), ys(capacity * d * lanes), n_kernels(task.n_kernels),
-          between(g * g * n_kernels * lanes), totals(n_kernels * lanes), cells(together * n_kernels * lanes), levels(task),
-          nodes(task, task.n_groups) {}
-
-    // Put the rows of each lane's block side by side; spare lanes repeat the last block. A block of one row less gets the
-    // origin for it, in x and in y: with any row that makes an h of exactly 0.
-    template <class Input> void pack(const Side& s, T* out, std::int64_t first, int n_used, std::int64_t b) const {
-        const Input* rows = static_cast<const Input*>(s.rows);
-        const std::int64_t n_coordinates = D ? D : d;
-        const double* __restrict origin = t.origin;
-        const Input* from[lanes];
-        if (!is_double || s.order || s.size(first + n_used - 1) != b) {  // row by row
-            for (std::int64_t r = 0; r < b; ++r) {
-                T* to = out + r * n_coordinates * lanes;
-                bool missing = false;
-                for (int lane = 0; lane < lanes; ++lane) {
-                    const std::int64_t block = first + std::min(lane, n_used - 1), own = s.size(block);
-                    const std::int64_t at = s.start(block) + std::min(r, own - 1);
-                    missing = r == own;
-                    if (s.order) prefetch_row(t, s, at + 16);
-                    from[lane] = rows + (s.order ? s.order[at] : at) * n_coordinates;
-                }
-                if constexpr (is_double) transpose(from, n_coordinates, to);
-                // A float must be centred before it is rounded to one, a double may wait for vectors.
-                else for (std::int64_t k = 0; k < n_coordinates; ++k) {
-                    Vec<T> v;
-                    for (int lane = 0; lane < lanes; ++lane) v[lane] = T((double(from[lane][k]) - origin[k]) * t.scale);
-                    store(to + k * lanes, v);
-                }
-                if (missing) put_origin(s, to, first);
-            }
-        } else {  // all numbers of a block lie one after another
-            for (int lane = 0; lane < lanes; ++lane)
-                from[lane] = rows + (s.start(first) + std::min(lane, n_used - 1) * b) * n_coordinates;
-            if constexpr (is_double) transpose(from, b * n_coordinates, out);
-        }
-        if (!is_double) return;
-        for (std::int64_t r = 0; r < b; ++r)
-            for (std::int64_t k = 0; k < n_coordinates; ++k, out += lanes)
-                store(out, (load(out) - T(origin[k])) * T(t.scale));
-    }
-    void put_origin(const Side& s, T* row, std::int64_t first) const {
-        const std::int64_t first_short = s.longer - first;
-        for (std::int64_t k = 0; k < d; ++k)
-            for (std::int64_t lane = first_short; lane < lanes; ++lane) row[k * lanes + lane] = is_double ? T(t.origin[k]) : T(0);
-    }
-    void pack(const Side& s, T* out, std::int64_t first, int n_used, std::int64_t b) const {
-        if (t.rows_are_float32) pack<float>(s, out, first, n_used, b);
-        else pack<double>(s, out, first, n_used, b);
+          xs(task, capacity), ys(task, capacity), buffer(tall * pitch), near(capacity), group(capacity + 1),
+          n_kernels(task.n_kernels), between(g * g * n_kernels * lanes), totals(n_kernels * lanes), levels(task),
+          nodes(task, task.n_groups) {
+        for (std::int64_t r = 0; r < capacity; ++r) group[r] = r % g;
     }
 
-    // Add h(z_a, z_b) of `lanes` blocks at once to `sum` and the cell of the pair's groups, for n rows b side by side:
-    // two of them share the loads of row a.
-    template <int n> void meet(const T* xa, const T* ya, const T* xb, const T* yb, Doubles* sum, double* const* cells) const {
-        using Metric = typename Shape::Metric;
-        Vec<T> xx[n] = {}, yy[n] = {}, xy[n] = {}, yx[n] = {};
-        const std::int64_t n_coordinates = D ? D : d;
-        const std::int64_t step = n_coordinates * lanes;
+    // The four distances of m rows a to n rows b, of `lanes` blocks at once, into the buffer: each number that is loaded is
+    // used n or m times. Of a smooth kernel -q / 2, which products give.
+    template <int m, int n, Distances how> void measure(std::int64_t a, std::int64_t b, T* out) const {
+        const std::int64_t n_coordinates = D ? D : d, step = n_coordinates * lanes;
+        const T *xa = xs.row(a), *ya = ys.row(a), *xb = xs.row(b), *yb = ys.row(b);
+        Vec<T> q[m][n][4] = {}, away[m][n][4] = {};  // xx, yy, xy, yx
+        if constexpr (how != Distances::differences)
+            for (int i = 0; i < m; ++i)
+                for (int j = 0; j < n; ++j) add_up(q[i][j], xs.half(a + i), ys.half(a + i), xs.half(b + j), ys.half(b + j), sum);
         for (std::int64_t k = 0; k < n_coordinates; ++k) {
-            const Vec<T> p = load(xa + k * lanes), q = load(ya + k * lanes);
-            for (int i = 0; i < n; ++i) {
-                const Vec<T> u = in_register(load(xb + i * step + k * lanes));
-                const Vec<T> v = in_register(load(yb + i * step + k * lanes));
-                xx[i] = Metric::template term<T>(xx[i], p - u);
-                yy[i] = Metric::template term<T>(yy[i], q - v);
-                xy[i] = Metric::template term<T>(xy[i], p - v);
-                yx[i] = Metric::template term<T>(yx[i], q - u);
+            Vec<T> u[n], v[n];
+            for (int j = 0; j < n; ++j) {
+                u[j] = in_register(load(xb + j * step + k * lanes));
+                v[j] = in_register(load(yb + j * step + k * lanes));
+            }
+            for (int i = 0; i < m; ++i) {
+                const Vec<T> x = in_register(load(xa + i * step + k * lanes)), y = in_register(load(ya + i * step + k * lanes));
+                for (int j = 0; j < n; ++j) {
+                    if constexpr (how != Distances::differences) add_up(q[i][j], x, y, u[j], v[j], product);
+                    if constexpr (how != Distances::products) add_up(away[i][j], x, y, u[j], v[j], difference);
+                }
             }
         }
-        for (int i = 0; i < n; ++i) {
-            const Vec<T> h = (Shape::template value<T>(xx[i]) - Shape::template value<T>(xy[i])) +
-                             (Shape::template value<T>(yy[i]) - Shape::template value<T>(yx[i]));
+        for (int i = 0; i < m; ++i)
+            for (int j = 0; j < n; ++j)
+                for (int of = 0; of < 4; ++of) {
+                    Vec<T> found = may_multiply ? away[i][j][of] * T(-0.5) : away[i][j][of];
+                    if constexpr (how == Distances::products) found = q[i][j][of];
+                    if constexpr (how == Distances::either) {  // by the two rows alone: neighbours must not change a bit
+                        const Vec<T> one = (of % 2 ? ys : xs).half(a + i), other = (of == 0 || of == 3 ? xs : ys).half(b + j);
+                        found = Rows::is_near(one) & Rows::is_near(other) ? q[i][j][of] : found;
+                    }
+                    store(out + i * pitch + (j * 4 + of) * lanes, found);
+                }
+    }
+    BTESTS_INLINE static Vec<T> sum(Vec<T>, Vec<T> u, Vec<T> v) { return u + v; }
+    BTESTS_INLINE static Vec<T> product(Vec<T> sum, Vec<T> u, Vec<T> v) { return sum + u * v; }
+    BTESTS_INLINE static Vec<T> difference(Vec<T> sum, Vec<T> u, Vec<T> v) { return Shape::Metric::template term<T>(sum, u - v); }
+    template <class Term> BTESTS_INLINE static void add_up(Vec<T>* q, Vec<T> xa, Vec<T> ya, Vec<T> xb, Vec<T> yb, Term term) {
+        q[0] = term(q[0], xa, xb), q[1] = term(q[1], ya, yb), q[2] = term(q[2], xa, yb), q[3] = term(q[3], ya, xb);
+    }
+    template <int m, int n> void measure(std::int64_t i, std::int64_t j, T* out) const {
+        if constexpr (may_multiply) {
+            const Near a = near[i] | near[i + m - 1], b = near[j] | near[j + n - 1];
+            if ((a | b) == near_in_all) return measure<m, n, Distances::products>(i, j, out);
+            if (a != near_in_none && b != near_in_none) return measure<m, n, Distances::either>(i, j, out);
+        }
+        measure<m, n, Distances::differences>(i, j, out);
+    }
+
+    // Add h(z_a, z_b) of a row a and buffered rows b to `sum` and to the cells of their groups.
+    void meet(std::int64_t a, std::int64_t b, std::int64_t end, const T* q, Doubles* sum) const {
+        double* row = between.get() + group[a] * g * lanes;
+        for (; b < end; ++b, q += 4 * lanes) {
+            Vec<T> k[4];
+            for (int i = 0; i < 4; ++i) k[i] = value(load(q + i * lanes));
+            const Vec<T> h = (k[0] - k[2]) + (k[1] - k[3]);
             add_to(sum, h);
             Doubles cell[parts<T>];
-            std::memcpy(cell, cells[i], sizeof cell);
+            double* at = row + group[b] * lanes;
+            std::memcpy(cell, at, sizeof cell);
             add_to(cell, h);
-            std::memcpy(cells[i], cell, sizeof cell);
+            std::memcpy(at, cell, sizeof cell);
         }
     }
+    BTESTS_INLINE static Vec<T> value(Vec<T> q) {
+        if constexpr (may_multiply) return Shape::template value_of_half<T>(q);
+        else return Shape::template value<T>(q);
+    }
 
-    // h of n pairs of rows (a, b) for all kernels of a family, added to the cells: those of each pair if they lie in
-    // different groups (`apart`), the first cells for all of them otherwise.
-    template <int n, bool apart> void meet_family(const std::int64_t* a, const std::int64_t* b, int n_real = n) const {
+    // h of n pairs of rows (a, b) for all kernels of a family, added to cells [kernel][lane]: to those of each pair if they
+    // lie in different groups (`apart`), one after another, and to the first for all of them otherwise.
+    template <int n, bool apart>
+    void meet_family(const std::int64_t* a, const std::int64_t* b, double* cells, int n_real = n) const {
         Vec<T> q[4 * n];  // n of xx, n of yy, n of xy, n of yx
         if (a[0] == a[n - 1]) distances<n, true>(a, b, q);
         else distances<n, false>(a, b, q);
@@ -118,7 +125,7 @@ template <class T, class Shape, int D> struct ManyBlocks {
             Doubles within[n], across[n];
             for (int i = 0; i < n; ++i) within[i] = u[i] + u[n + i], across[i] = u[2 * n + i] + u[3 * n + i];
             const Doubles alike = total<n>(within), unlike = total<n>(across);
-            double* to = cells.get() + level * lanes;
+            double* to = cells + level * lanes;
             if constexpr (apart)
                 for (int i = 0; i < n; ++i, to += n_kernels * lanes) store(to, load(to) + (within[i] - across[i]));
             else store(to, load(to) + (alike - unlike));
@@ -128,17 +135,17 @@ template <class T, class Shape, int D> struct ManyBlocks {
     // The four distances of each pair. Pairs that share row a share its loads.
     template <int n, bool shared> void distances(const std::int64_t* a, const std::int64_t* b, Vec<T>* out) const {
         using Metric = typename Shape::Metric;
-        const std::int64_t n_coordinates = D ? D : d, step = n_coordinates * lanes;
+        const std::int64_t n_coordinates = D ? D : d;
         Vec<T> q[4 * n] = {};
         for (std::int64_t k = 0; k < n_coordinates; ++k) {
-            Vec<T> xa = load(xs.get() + a[0] * step + k * lanes), ya = load(ys.get() + a[0] * step + k * lanes);
+            Vec<T> xa = load(xs.row(a[0]) + k * lanes), ya = load(ys.row(a[0]) + k * lanes);
             for (int i = 0; i < n; ++i) {
                 if (!shared && i > 0) {
-                    xa = in_register(load(xs.get() + a[i] * step + k * lanes));
-                    ya = in_register(load(ys.get() + a[i] * step + k * lanes));
+                    xa = in_register(load(xs.row(a[i]) + k * lanes));
+                    ya = in_register(load(ys.row(a[i]) + k * lanes));
                 }
-                const Vec<T> xb = in_register(load(xs.get() + b[i] * step + k * lanes));
-                const Vec<T> yb = in_register(load(ys.get() + b[i] * step + k * lanes));
+                const Vec<T> xb = in_register(load(xs.row(b[i]) + k * lanes));
+                const Vec<T> yb = in_register(load(ys.row(b[i]) + k * lanes));
                 q[i] = Metric::template term<T>(q[i], xa - xb);
                 q[n + i] = Metric::template term<T>(q[n + i], ya - yb);
                 q[2 * n + i] = Metric::template term<T>(q[2 * n + i], xa - yb);
@@ -160,11 +167,12 @@ template <class T, class Shape, int D> struct ManyBlocks {
         for (std::int64_t u = 0; u < g; ++u)
             for (std::int64_t v = u + single; v < g; ++v) {
                 const bool several = single && v + together <= g;  // neighbours in v go side by side
-                std::memset(cells.get(), 0, (several ? together : 1) * n_kernels * lanes * sizeof(double));
+                double* cells = between.get() + (u * g + v) * n_kernels * lanes;
+                std::memset(cells, 0, (several ? together : 1) * n_kernels * lanes * sizeof(double));
                 if (several) {
                     for (int i = 0; i < together; ++i) left[i] = u, right[i] = v + i;
-                    meet_family<together, true>(left, right);
-                    for (int i = 0; i < together; ++i) keep(u, v + i, i);
+                    meet_family<together, true>(left, right, cells);
+                    for (int i = 0; i < together; ++i) keep(cells + i * n_kernels * lanes);
                     v += together - 1;
                     continue;
                 }
@@ -172,45 +180,36 @@ template <class T, class Shape, int D> struct ManyBlocks {
                 for (std::int64_t i = u; i < b; i += g)
                     for (std::int64_t j = u == v ? i + g : v; j < b; j += g) {
                         left[n] = i, right[n] = j;
-                        if (++n == together) meet_family<together, false>(left, right), n = 0;
+                        if (++n == together) meet_family<together, false>(left, right, cells), n = 0;
                     }
-                if (n == 1) meet_family<1, false>(left, right);
+                if (n == 1) meet_family<1, false>(left, right, cells);
                 else if (n > 1) {
                     for (int i = n; i < together; ++i) left[i] = left[n - 1], right[i] = right[n - 1];
-                    meet_family<together, false>(left, right, n);
+                    meet_family<together, false>(left, right, cells, n);
                 }
-                keep(u, v, 0);
+                keep(cells);
             }
     }
 
-    void keep(std::int64_t u, std::int64_t v, int which) const {
-        for (std::int64_t k = 0; k < n_kernels; ++k) {
-            const Doubles sum = load(cells.get() + (which * n_kernels + k) * lanes);
-            store(between.get() + ((k * g + u) * g + v) * lanes, sum);
-            store(totals.get() + k * lanes, load(totals.get() + k * lanes) + sum);
-        }
+    void keep(const double* cells) const {
+        for (std::int64_t i = 0; i < n_kernels * lanes; i += lanes)
+            store(totals.get() + i, load(totals.get() + i) + load(cells + i));
     }
 
     void compute(std::int64_t b) {
         std::memset(between.get(), 0, g * g * lanes * sizeof(double));
         Doubles sum[parts<T>] = {};
-        const std::int64_t step = d * lanes;
         for (std::int64_t a0 = 0; a0 < b; a0 += tile)
             for (std::int64_t b0 = a0; b0 < b; b0 += tile)
-                for (std::int64_t i = a0; i < std::min(a0 + tile, b); ++i) {
-                    const T *xa = xs.get() + i * step, *ya = ys.get() + i * step;
-                    double* row = between.get() + (i % g) * g * lanes;
-                    std::int64_t j = std::max(i + 1, b0), v = j % g;
-                    const std::int64_t end = std::min(b0 + tile, b);
-                    auto next = [&] { double* cell = row + v * lanes; if (++v == g) v = 0; return cell; };
-                    for (; j + 1 < end; j += 2) {
-                        double* first = next();
-                        double* const cells[2] = {first, next()};
-                        meet<2>(xa, ya, xs.get() + j * step, ys.get() + j * step, sum, cells);
-                    }
-                    if (j < end) {
-                        double* const cells[1] = {next()};
-                        meet<1>(xa, ya, xs.get() + j * step, ys.get() + j * step, sum, cells);
+                for (std::int64_t i = a0; i < std::min(a0 + tile, b); i += tall) {
+                    const std::int64_t first = std::max(i + 1, b0), end = std::min(b0 + tile, b);
+                    std::int64_t j = first;
+                    auto at = [&] { return buffer.get() + (j - first) * 4 * lanes; };
+                    for (; j + 1 < end; j += 2) measure<tall, 2>(i, j, at());
+                    if (j < end) measure<tall, 1>(i, j, at());
+                    for (std::int64_t a = i; a < i + tall; ++a) {
+                        j = std::max(a + 1, b0);
+                        meet(a, j, end, at() + (a - i) * pitch, sum);
                     }
                 }
         std::memcpy(totals.get(), sum, sizeof sum);
@@ -219,12 +218,13 @@ template <class T, class Shape, int D> struct ManyBlocks {
     // Give what `n` lanes from `first` on have found, n a power of two, to the node of their blocks.
     template <int n> void add_cores(std::int64_t node, std::int64_t block, int first, const double* units) {
         for (std::int64_t k = 0; k < n_kernels; ++k) {
-            const double* sums = between.get() + k * g * g * lanes;
+            const double* sums = between.get() + k * lanes;
+            const std::int64_t step = n_kernels * lanes;
             double* core = nodes.fresh(k);
             for (std::int64_t u = 0; u < g; ++u) {
                 core[u * g + u] = 0.0;
                 for (std::int64_t v = u + 1; v < g; ++v) {
-                    const double *one = sums + (u * g + v) * lanes + first, *two = sums + (v * g + u) * lanes + first;
+                    const double *one = sums + (u * g + v) * step + first, *two = sums + (v * g + u) * step + first;
                     double of[n];
                     for (int i = 0; i < n; ++i)  // a family has u < v only
                         of[i] = rounded(units[first + i] * (is_family<Shape> ? one[i] : one[i] + two[i]));
@@ -255,8 +255,9 @@ template <class T, class Shape, int D> struct ManyBlocks {
             // Vectors begin at multiples of their length within a node: then they are nodes themselves.
             const std::int64_t spare = (i - t.edges[node]) % lanes;
             const int n_used = static_cast<int>(std::min<std::int64_t>(lanes - spare, end_of_run - i));
-            pack(x, xs.get(), i, n_used, b);
-            pack(y, ys.get(), i, n_used, b);
+            xs.pack(x, i, n_used, b);
+            ys.pack(y, i, n_used, b);
+            for (std::int64_t r = 0; may_multiply && r < b; ++r) near[r] = xs.measure(r) | ys.measure(r);
             if constexpr (is_family<Shape>) compute_family(b);
             else compute(b);
             double units[lanes];

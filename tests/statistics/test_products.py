@@ -1,0 +1,71 @@
+"""Distances from products of rows: as good as differences where they are used, and by the two rows alone."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from btests import Gaussian
+from btests.blocks import Blocks
+from btests.statistics import MMD, Sample
+from btests.summary import Summary
+from tests.reference import Array
+
+N_BLOCKS, B, D = 41, 12, 6
+
+
+def two_samples(n_far: int) -> tuple[Array, Array]:
+    """Return samples in which some rows, of some blocks only, are far out and near one another."""
+    rng = np.random.default_rng(n_far)
+    x, y = rng.normal(size=(N_BLOCKS * B, D)), rng.normal(0.2, 1.1, size=(N_BLOCKS * B, D))
+    for rows in (x, y):
+        rows[rng.choice(len(rows), n_far, replace=False)] += 1e7
+    return x, y
+
+
+def summarize(kernel: Gaussian, x: Array, y: Array, *, dtype: str = "float64", plain: bool = False) -> Summary:
+    return MMD(kernel, dtype, plain=plain).summarize(Sample(x), Sample(y), Blocks.of_size(len(x), len(y), B))
+
+
+@pytest.mark.parametrize("n_far", [0, 1, 40, N_BLOCKS * B])
+@pytest.mark.parametrize("bandwidth", [0.05, 0.3, 1.0, 3.0, 1e3])
+def test_near_and_far_rows(instruction_set: str, bandwidth: float, n_far: int) -> None:
+    """Differences of far rows keep their digits, and products of near ones: neither may see the other."""
+    x, y = two_samples(n_far)
+    found, wanted = (summarize(Gaussian(bandwidth), x, y, plain=plain) for plain in (False, True))
+    # Coordinates near 1e7 are rounded by 2e-9 when they are taken from the origin, in both twins alike.
+    np.testing.assert_allclose(found.values, wanted.values, rtol=0.0, atol=5e-13)
+    np.testing.assert_allclose(found.cores, wanted.cores, rtol=0.0, atol=5e-13)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_far_row_changes_no_bit_of_another_block(instruction_set: str, dtype: str) -> None:
+    x, y = two_samples(0)
+    before = summarize(Gaussian(2.0), x, y, dtype=dtype).values
+    x[5 * B + 3] = 1e9
+    after = summarize(Gaussian(2.0), x, y, dtype=dtype).values
+    assert np.flatnonzero(before != after).tolist() == [5]
+
+
+def test_chunks_change_no_bit(instruction_set: str) -> None:
+    x, y = (Sample(rows) for rows in two_samples(30))
+    statistic, blocks = MMD(Gaussian(1.5)), Blocks.of_size(N_BLOCKS * B, N_BLOCKS * B, B)
+    whole = statistic.summarize(x, y, blocks)
+    parts = [statistic.summarize(x, y, blocks, i, j) for i, j in itertools.pairwise([0, 1, 5, 18, 32, 41])]
+    joined = Summary.join(parts)
+    np.testing.assert_array_equal(joined.values, whole.values)
+    np.testing.assert_array_equal(joined.cores, whole.cores)
+
+
+@pytest.mark.parametrize("bandwidth", [0.2, 2.0])
+def test_blocks_of_the_same_rows_are_equal_wherever_they_stand(instruction_set: str, bandwidth: float) -> None:
+    """Rows of few values: many pairs are alike, and some blocks have a far row beside them in the vector."""
+    rng = np.random.default_rng(5)
+    one, other = (rng.integers(0, 3, size=(B, D)).astype(float) for _ in range(2))
+    x, y = np.tile(one, (N_BLOCKS, 1)), np.tile(other, (N_BLOCKS, 1))
+    x[B * 7] = 1e6
+    y[B * 20 + 1] = -1e6
+    values = summarize(Gaussian(bandwidth), x, y).values
+    assert len(set(np.delete(values, [7, 20]))) == 1
