@@ -21,8 +21,11 @@ from btests.summary import Summary
 #: Bytes of a partition, and of a row of one sample.
 PARTITION_BYTES, ROW_BYTES = 128 * 2**20, 4 * WIDTH
 
-#: Shards of each worker in one round of an exchange (see btests.cluster).
+#: Shards of each worker after which what is done is on the client, and in the checkpoint.
 SHARDS_IN_FLIGHT = 2
+
+# Workers that have the partitions which a shard of a buffered order lies in: two of x and two of y.
+_NEAR = 4
 
 # The block size of simulated tasks, the square root of 1e10: long ones, during which much can happen.
 _LARGE_BLOCK = 100_000
@@ -135,10 +138,10 @@ class Forecast:
 def forecast(costs: Costs, n: float, block_size: int, n_workers: int, *, exchange: bool) -> Forecast:
     """Return what the model says of n rows a side that go anywhere (``exchange``) or stay in their partitions."""
     n_partitions = max(1.0, n * ROW_BYTES / PARTITION_BYTES)  # of each sample
-    n_shards = 2.0 * n_partitions
-    n_rounds = max(1.0, n_shards / (SHARDS_IN_FLIGHT * n_workers))
-    pieces = 2.0 * n_partitions * (n_rounds + n_shards) if exchange else 2.0 * n_partitions
-    n_tasks = pieces + n_shards * (1.0 + 1.0 / (FAN_IN - 1.0))
+    n_shards = 2.0 * n_partitions  # a partition of rows, x and y together
+    # A piece of a shard from each worker; or from those few that have the partitions it lies in.
+    pieces = float(n_workers if exchange else min(n_workers, _NEAR))
+    n_tasks = 2.0 * n_partitions + n_shards * (pieces + 1.0 + 1.0 / (FAN_IN - 1.0))
     compute = costs.seconds(n, block_size) / n_workers
     return Forecast(
         n, block_size, n_workers, exchange, compute, n_tasks * (costs.dispatch or 0.0), 8.0 * n / block_size, n_tasks
@@ -162,9 +165,9 @@ def forecast_table(costs: Costs, error: float) -> Table:
         f"A row of each sample costs {1e9 * costs.row:.0f} ns of one core, a kernel value {1e9 * costs.value:.2f} ns",
         f"({WIDTH} columns of float32; largest error of the fit {error:.0%}), a task of the scheduler {dispatch},",
         f"and the addition of {FAN_IN} summaries {1e3 * costs.join:.1f} ms. Partitions of {PARTITION_BYTES >> 20} MiB.",
-        "In an exact order every partition has a piece for every shard, and pieces are tasks; in a buffered one there",
-        "are none. Values are those of the blocks for one kernel, 8 bytes each, which the client holds at the end. Not",
-        "measured, and left out: networks and disks, which must deliver the rows as fast as the workers take them.",
+        "In an exact order every worker has a piece of every shard, and pieces are tasks; in a buffered one a few have.",
+        "Values are those of the blocks for one kernel, 8 bytes each, which the client holds at the end. Not measured,",
+        "and left out: networks and disks, which must deliver the rows as fast as the workers take them.",
     )
     return Table("Many more rows: what the model says", columns, rows, notes)
 
