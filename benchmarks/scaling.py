@@ -165,7 +165,7 @@ def forecast_table(costs: Costs, error: float) -> Table:
         f"A row of each sample costs {1e9 * costs.row:.0f} ns of one core, a kernel value {1e9 * costs.value:.2f} ns",
         f"({WIDTH} columns of float32; largest error of the fit {error:.0%}), a task of the scheduler {dispatch},",
         f"and the addition of {FAN_IN} summaries {1e3 * costs.join:.1f} ms. Partitions of {PARTITION_BYTES >> 20} MiB.",
-        "In an exact order every worker has a piece of every shard, and pieces are tasks; in a buffered one a few have.",
+        "In an exact order every worker has a piece of every shard, and pieces are tasks; in a buffered one a few.",
         "Values are those of the blocks for one kernel, 8 bytes each, which the client holds at the end. Not measured,",
         "and left out: networks and disks, which must deliver the rows as fast as the workers take them.",
     )

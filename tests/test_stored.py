@@ -223,7 +223,10 @@ def test_one_part_that_is_cut_off_is_named_or_left_out(tmp_path: Path) -> None:
     source = open_source(folder, skip_bad_parts=True)
     assert len(source.skipped) == 1
     pieces = np.array_split(X, 7)
-    assert_same(btest(source, Y, seed=4), btest(np.vstack(pieces[:3] + pieces[4:]), Y, seed=4))
+    found = btest(source, Y, seed=4)
+    assert_same(found, btest(np.vstack(pieces[:3] + pieces[4:]), Y, seed=4))
+    assert found.note.startswith("left out as damaged: ")
+    assert "part-3.parquet" in str(found)
 
 
 def test_complaints(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from btests.nulls.protocol import wants_gram
 from btests.order import deal
 from btests.pipeline import Question
 from btests.result import TestResult
-from btests.samples import describe, is_elsewhere, matched, open_samples
+from btests.samples import describe, is_elsewhere, left_out, matched, open_samples
 from btests.selection import Aggregate, MedianFamily, Selector, Setting
 from btests.selection.names import check_choice
 from btests.statistics import Sample, watched_by
@@ -160,7 +160,9 @@ def btest(
             ):
                 question = Question(kernel, null, recorder.seed, setting, stored.order, began)
                 with limit_threads(n_threads), watched_by(recorder):
-                    return replace(question.of(stored.x, stored.y), read=stored.read)
+                    found = question.of(stored.x, stored.y)
+                note = "; ".join(filter(None, (found.note, left_out(*sources))))
+                return replace(found, read=stored.read, note=note)
     if checkpoint is not None or progress is not None:
         raise ValueError("checkpoint and progress are for rows in files, and these are in memory")
     if shuffle == "buffered":

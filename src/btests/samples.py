@@ -119,6 +119,15 @@ def describe(source: Source) -> str:
     return Dealt(source, AsStored(source.n_rows)).identity
 
 
+def left_out(*sources: Source) -> str:
+    """Return in words which parts were damaged and are not in the test, empty where none was."""
+    skipped = [one for source in sources for one in source.skipped]
+    if not skipped:
+        return ""
+    others = f", and {len(skipped) - 1} more" if len(skipped) > 1 else ""
+    return f"left out as damaged: {skipped[0]}{others}"
+
+
 def matched(x: Any, y: Any) -> tuple[Source, Source]:
     """Return both samples as sources with the same columns, matched by name where both have names."""
     source_x, source_y = source_of("x", x), source_of("y", y)
