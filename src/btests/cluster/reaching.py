@@ -17,6 +17,7 @@ from btests.cluster.errors import ClusterError, amount
 from btests.cluster.local import local_client
 from btests.cluster.machines import Machine, check, this_machine
 from btests.sources import is_dask
+from btests.sources.partitioned import computed_by
 
 #: Seconds after which a scheduler that does not answer is not there.
 CONNECT_SECONDS = 10.0
@@ -107,7 +108,7 @@ def reach(workers: object, *samples: object) -> Iterator[Cluster | None]:
         try:
             if cluster.instructions != before:
                 fast.use_instruction_set(cluster.instructions)
-            with client.as_current():
+            with computed_by(client):
                 yield cluster
         finally:
             if cluster.instructions != before:

@@ -34,12 +34,13 @@ def talking(cluster: Cluster) -> Iterator[None]:
 
 def settle(cluster: Cluster, futures: Sequence[Any], *, one: bool = False) -> None:
     """Return when all tasks, or ``one`` of them at least, have ended, well or badly."""
-    from distributed import wait
+    from distributed.client import _wait  # what distributed.wait asks of the default client, and there may be another
 
+    until = "FIRST_COMPLETED" if one else "ALL_COMPLETED"
     alone_since = None
     while futures:
         try:
-            wait(list(futures), timeout=_LOOK, return_when="FIRST_COMPLETED" if one else "ALL_COMPLETED")
+            cluster.client.sync(_wait, list(futures), timeout=_LOOK, return_when=until)
         except TimeoutError:
             alone_since = None if _has_workers(cluster) else alone_since or time.monotonic()
             if alone_since is not None and time.monotonic() - alone_since > WORKER_SECONDS:

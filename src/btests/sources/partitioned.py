@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +14,21 @@ import numpy as np
 from btests.blocks import Index
 from btests.sources.cells import check_cells, choose_columns, outcome, warn_of_huge_whole_numbers
 from btests.sources.protocol import Rows
+
+_scheduler: ContextVar[Any] = ContextVar("btests_scheduler", default=None)
+
+
+@contextmanager
+def computed_by(client: Any) -> Iterator[None]:
+    """Have what is computed inside, in this thread, computed by a client of dask.distributed.
+
+    ``client.as_current()`` would change dask's settings for all threads, and two at a time leave them changed.
+    """
+    token = _scheduler.set(client)
+    try:
+        yield
+    finally:
+        _scheduler.reset(token)
 
 
 def is_dask(value: object) -> bool:
@@ -161,7 +177,7 @@ class DaskSource:
                 yield rows[first : first + n_rows]
 
     def _computed(self, partition: Any, number: int) -> Rows:
-        rows = self.outline.rows(partition.compute(), number, int(self._edges[number]))
+        rows = self.outline.rows(partition.compute(scheduler=_scheduler.get()), number, int(self._edges[number]))
         if len(rows) != self._edges[number + 1] - self._edges[number]:
             raise ValueError(f"{self.name}, in partition {number}, has another number of rows than before")
         return rows
@@ -210,4 +226,4 @@ def _lengths(collection: Any) -> list[int]:
     else:  # one column is enough, and of a Parquet file no other is read
         collection = collection if collection.ndim == 1 else collection[collection.columns[0]]
     partitions = np.ravel(np.asarray(collection.to_delayed(), dtype=object))
-    return [int(n) for n in dask.compute(*[dask.delayed(len)(part) for part in partitions])]
+    return [int(n) for n in dask.compute(*[dask.delayed(len)(part) for part in partitions], scheduler=_scheduler.get())]
