@@ -81,6 +81,23 @@ def test_an_interrupted_study_goes_on_where_it_was(tmp_path: Path, monkeypatch: 
     assert without_time(read_tallies(tmp_path / "choices.csv")) == first
     assert pieces[1].stat().st_mtime_ns == kept
     assert (tmp_path / "choices.png").stat().st_size > 10_000
+    # One part again, and the others as they were counted before.
+    other = tmp_path / "again"
+    part = [
+        "--quick",
+        "--out",
+        str(other),
+        "--workers",
+        "1",
+        "--only",
+        "pairs",
+        "--rest",
+        str(tmp_path / "choices.csv"),
+    ]
+    assert CliRunner().invoke(command.main, part, catch_exceptions=False).exit_code == 0
+    assert len(list((other / "pieces-quick-2013").iterdir())) == 1
+    assert set(without_time(read_tallies(other / "choices.csv"))) == set(first)
+    assert "--only pairs --rest" in (other / "choices.md").read_text().splitlines()[0]
 
 
 def test_cells_have_names_of_their_own() -> None:

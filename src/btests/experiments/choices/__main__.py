@@ -19,9 +19,9 @@ from btests.experiments.pieces import folder_of, run_pieces
 from btests.fast.pool import default_threads
 
 
-def run(quick: bool, seed: int, out: Path, workers: int) -> list[Tally]:
-    """Run all pieces that are not done yet, and return the tally of every choice in every cell."""
-    cells = list(grid.cells(quick))
+def run(quick: bool, seed: int, out: Path, workers: int, only: tuple[str, ...] = ()) -> list[Tally]:
+    """Run all pieces that are not done yet, or those of some parts, and return the tally of every choice."""
+    cells = [cell for cell in grid.cells(quick) if not only or cell.study in only]
     kept = folder_of(out, quick, seed)
     files = run_pieces(cells, PIECE, run_piece, write_tallies, kept=kept, seed=seed, workers=workers)
     return add_up(tally for file in files for tally in read_tallies(file))
@@ -32,11 +32,17 @@ def run(quick: bool, seed: int, out: Path, workers: int) -> list[Tally]:
 @click.option("--seed", default=2013, show_default=True, help="Seed of all draws.")
 @click.option("--workers", type=int, default=None, help="Processes; all cores by default.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("out/choices"), show_default=True)
-def main(quick: bool, seed: int, workers: int | None, out: Path) -> None:
+@click.option("--only", type=click.Choice(grid.STUDIES), multiple=True, help="This part alone; several times.")
+@click.option(
+    "--rest", type=click.Path(dir_okay=False, exists=True, path_type=Path), default=None, help="Counts of other parts."
+)
+def main(*, quick: bool, seed: int, workers: int | None, out: Path, only: tuple[str, ...], rest: Path | None) -> None:
     """Measure level, power and time of every choice, and write choices.csv, choices.md and choices.png."""
-    tallies = run(quick, seed, out, workers or default_threads())
+    before = [] if rest is None else [tally for tally in read_tallies(rest) if only and tally.study not in only]
+    tallies = before + run(quick, seed, out, workers or default_threads(), only)
     write_tallies(out / "choices.csv", tallies)
-    command = f"python -m btests.experiments.choices{' --quick' if quick else ''} --seed {seed}"
+    parts = "".join(f" --only {name}" for name in only) + (f" --rest {rest}" if rest is not None else "")
+    command = f"python -m btests.experiments.choices{' --quick' if quick else ''} --seed {seed}{parts}"
     write_tables(out / "choices.md", tallies, command)
     draw_curve(out / "choices.png", tallies)
     click.echo(f"wrote choices.csv, choices.md and choices.png to {out}")

@@ -9,6 +9,9 @@ from btests.experiments.choices.changes import BY_NAME, CHANGES, PUBLISHED_CHANG
 from btests.experiments.choices.choosers import BLOCK_NULLS, CHOICES, CURVES, PAIRED, PICKED, QUADRATIC_NULLS, RERUN
 from btests.selection import Aggregate
 
+#: The parts of the study.
+STUDIES = ("ranking", "whole", "pairs", "curve", "published")
+
 #: Rows of the table of levels of pairs, and its problems.
 PAIRS_N = 200
 PAIRS_PROBLEMS = ("blobs", "mean, d = 10")
