@@ -13,7 +13,7 @@ from btests.statistics import MMD, Sample
 from btests.summary import Summary
 from tests.reference import Array
 
-N_BLOCKS, B, D = 41, 12, 6
+N_BLOCKS, B, D = 41, 14, 6
 
 
 def two_samples(n_far: int) -> tuple[Array, Array]:

@@ -17,6 +17,7 @@ template <class T, class Shape, int D> struct ManyBlocks {
     static constexpr int tile = 16;
     static constexpr int pitch = (4 * tile + 2) * lanes;  // of a buffered row; a power of two would crowd a set of the cache
     static constexpr int tall = BTESTS_BYTES == 64 ? 2 : 1;  // rows a that meet two rows b at once, by registers
+    static constexpr int small = 12;  // rows of a block that meet so few others that their norms do not pay
     static constexpr bool may_multiply = is_smooth<Shape> && D == 0;  // one or two coordinates are no work either way
     static constexpr int together = BTESTS_BYTES == 64 ? 4 : 2;  // pairs of a family in flight, by registers
     using Rows = LaneRows<T, D>;
@@ -37,7 +38,7 @@ template <class T, class Shape, int D> struct ManyBlocks {
 
     explicit ManyBlocks(const Task& task)
         : t(task), d(D ? D : task.d), g(task.n_groups), capacity(task.n_x / task.n_blocks + 1),
-          xs(task, capacity), ys(task, capacity), buffer(tall * pitch), near(capacity), group(capacity + 1),
+          xs(task, capacity), ys(task, capacity), buffer(tall * pitch), near(capacity, near_in_none), group(capacity + 1),
           n_kernels(task.n_kernels), between(g * g * n_kernels * lanes), totals(n_kernels * lanes), levels(task),
           nodes(task, task.n_groups) {
         for (std::int64_t r = 0; r < capacity; ++r) group[r] = r % g;
@@ -205,6 +206,8 @@ template <class T, class Shape, int D> struct ManyBlocks {
                     const std::int64_t first = std::max(i + 1, b0), end = std::min(b0 + tile, b);
                     std::int64_t j = first;
                     auto at = [&] { return buffer.get() + (j - first) * 4 * lanes; };
+                    // The second row of two does not meet itself: in blocks of two rows that would be half of the work.
+                    if (tall == 2 && j == i + 1 && j < end) measure<1, 1>(i, j, at()), ++j;
                     for (; j + 1 < end; j += 2) measure<tall, 2>(i, j, at());
                     if (j < end) measure<tall, 1>(i, j, at());
                     for (std::int64_t a = i; a < i + tall; ++a) {
@@ -257,7 +260,8 @@ template <class T, class Shape, int D> struct ManyBlocks {
             const int n_used = static_cast<int>(std::min<std::int64_t>(lanes - spare, end_of_run - i));
             xs.pack(x, i, n_used, b);
             ys.pack(y, i, n_used, b);
-            for (std::int64_t r = 0; may_multiply && r < b; ++r) near[r] = xs.measure(r) | ys.measure(r);
+            if (may_multiply && capacity > small)
+                for (std::int64_t r = 0; r < b; ++r) near[r] = xs.measure(r) | ys.measure(r);
             if constexpr (is_family<Shape>) compute_family(b);
             else compute(b);
             double units[lanes];
