@@ -338,3 +338,11 @@ def test_a_result_says_how_rows_were_read(files: tuple[str, str, str]) -> None:
     assert "\n  order     as stored, in batches\n  waiting   101 and 3 rows, which fill no block\n" in str(
         stream.result()
     )
+
+
+def test_chunks_of_large_blocks_are_short() -> None:
+    from btests.blocks import Blocks
+    from btests.statistics.stored import chunks
+
+    assert chunks(Blocks(100_000, 100_000, 12), 64, n_kernels=12) == [(i, i + 2) for i in range(0, 12, 2)]
+    assert len(chunks(Blocks(10**8, 10**8, 10**5), 32)) == len(chunks(Blocks(10**8, 10**8, 10**5), 32, n_kernels=2))

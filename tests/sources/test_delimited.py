@@ -192,3 +192,16 @@ def test_parts_of_text(tmp_path: Path) -> None:
     source = open_source(tmp_path, skip_bad_parts=True)
     assert source.n_rows == 800
     assert "4.csv" in source.skipped[0]
+
+
+def test_a_header_that_numbers_the_columns_is_no_row(tmp_path: Path) -> None:
+    """Data frames whose columns nobody has named are written with 0, 1, 2 on top."""
+    path = tmp_path / "frame.csv"
+    path.write_text("0,1,2\n50.5,51.5,49.0\n0,1,2\n")
+    source = CsvSource(str(path))
+    assert (source.n_rows, source.names) == (2, ("0", "1", "2"))
+    np.testing.assert_array_equal(source.read(0, 2), [[50.5, 51.5, 49.0], [0.0, 1.0, 2.0]])
+    path.write_text("0.0,1.0,2.0\n50.5,51.5,49.0\n")
+    assert CsvSource(str(path)).n_rows == 2
+    path.write_text("0\n1\n")  # one column may well begin with a zero
+    assert CsvSource(str(path)).n_rows == 2

@@ -22,10 +22,10 @@ from tests.tables.test_terminal import _on_a_terminal
 
 
 def test_memory_is_bounded(shell: Shell) -> None:
-    # A gigabyte of tables, most of it long texts, in 1,200,000 rows: what is read at a time, the rows drawn, and the
-    # interpreter with its libraries, are well below that.
+    # 1.6 gigabytes of tables, most of it long texts, in 2,000,000 rows: what is read at a time, the rows drawn, the
+    # interpreter with its libraries, and what the allocators keep on a busy machine, are well below that.
     rng = np.random.default_rng(41)
-    n = 600_000
+    n = 1_000_000
     words = np.array([f"{level:02d}" * 400 for level in range(20)])
     size = 0
     for name in "ab":
@@ -34,14 +34,14 @@ def test_memory_is_bounded(shell: Shell) -> None:
         pq.write_table(pa.table(columns), f"{name}.parquet", row_group_size=100_000)
         size += n * (800 + 8 + 8)
         del columns, codes
-    assert size > 0.97e9
+    assert size > 1.6e9
     command = [sys.executable, "-m", "btests", "compare", "a.parquet", "b.parquet", "--memory", "100MB", "--verbose"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "600000 and 600000" in done.stdout
+    assert "1000000 and 1000000" in done.stdout
     peak = re.search(r"at most (\d+) MB of memory", done.stderr)
     assert peak is not None
-    assert int(peak[1]) < 650
+    assert int(peak[1]) < 900
 
 
 def test_a_terminal_shows_rows_per_second_and_the_time_left(shell: Shell) -> None:

@@ -250,3 +250,42 @@ def test_altered_bytes_are_refused_or_do_no_harm(data: st.DataObject, tmp_path_f
     path.write_bytes(content)
     with contextlib.suppress(ValueError):  # and nothing else
         Tally.load(path)
+
+
+def test_a_device_or_a_folder_is_not_written_over(tmp_path: Path) -> None:
+    tally = tally_of_some()
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ValueError, match="it is there, and is no file"):
+        tally.save(tmp_path / "pipe", force=True)
+    assert (tmp_path / "pipe").is_fifo()
+    (tmp_path / "target.npz").write_bytes(b"old")
+    (tmp_path / "link.npz").symlink_to(tmp_path / "target.npz")
+    tally.save(tmp_path / "link.npz", force=True)
+    assert (tmp_path / "link.npz").is_symlink()
+    assert Tally.load(tmp_path / "target.npz").n_blocks == tally.n_blocks
+
+
+def test_functions_of_one_name_do_not_add(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    kernels: list[Any] = [lambda a, b: a @ b.T, lambda a, b: np.exp(-np.abs(a[:, None] - b[None]).sum(-1))]
+    loaded = []
+    for part, kernel in enumerate([*kernels, kernels[0]]):
+        stream = Stream(kernel, 20, seed=1, part=part)
+        stream.update(rng.normal(size=(200, 2)), rng.normal(size=(200, 2)))
+        stream.tally().save(tmp_path / f"{part}.npz")
+        loaded.append(Tally.load(tmp_path / f"{part}.npz"))
+    assert (loaded[0] + loaded[2]).n_blocks == 20
+    with pytest.raises(ValueError, match="differ in kernels"):
+        loaded[0] + loaded[1]
+    assert loaded[0] != loaded[1]
+    assert len({loaded[0], loaded[1]}) == 2
+    with pytest.raises(TypeError, match="null must be a null such as"):
+        loaded[0].result("normal")  # type: ignore[arg-type]
+
+
+def tally_of_some() -> Tally:
+    """Return a tally of ten blocks."""
+    rng = np.random.default_rng(1)
+    stream = Stream(Gaussian(1.0), 20, seed=1)
+    stream.update(rng.normal(size=(200, 2)), rng.normal(size=(200, 2)))
+    return stream.tally()

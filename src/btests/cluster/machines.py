@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,16 @@ def _minor(version: str) -> str:
 def sees(path: str) -> bool:
     """Whether a worker sees a file."""
     return os.path.exists(path)
+
+
+def from_root(source: Any) -> Any:
+    """Return a source whose files are named from the root: a worker may be in another folder."""
+    if hasattr(source, "parts"):
+        return replace(source, parts=tuple(map(from_root, source.parts)))
+    path = getattr(source, "path", None)
+    if is_dataclass(source) and not isinstance(source, type) and isinstance(path, str):
+        return replace(source, path=os.path.abspath(path))
+    return source
 
 
 def paths_of(source: Any) -> list[str]:

@@ -80,7 +80,7 @@ class Round:
         parts = [(part.span.last - part.span.first) for s in (self.x, self.y) for part in _spread(s).parts]
         total = max(len(self.x), len(self.y)) * n_bytes
         budget = shard_bytes(total, max(parts) * n_bytes // 2, self.cluster.n_threads, self.cluster.memory)
-        return chunks(self.blocks, n_bytes, budget)
+        return chunks(self.blocks, n_bytes, budget, n_kernels=len(self.family.kernels))
 
     def _submitted(self, shards: list[Shard]) -> _Batch:
         homes = self._homes()

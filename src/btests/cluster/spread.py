@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from btests.blocks import Index
 from btests.cluster.errors import ClusterError, amount
-from btests.cluster.machines import paths_of, sees
+from btests.cluster.machines import from_root, paths_of, sees
 from btests.cluster.plan import Span, spans
 from btests.cluster.reaching import Cluster
 from btests.cluster.tasks import Place, extents, keep_array, keep_partitions, keep_range, rows_at
@@ -204,7 +205,7 @@ class Spread:
         if isinstance(source, ArraySource):  # rows in this process go along: a graph that holds them can be run again
             rows = np.ascontiguousarray(source.array[span.first : span.last], dtype=source.dtype)
             return submit(keep_array, rows, source.name, place, key=key)
-        return submit(keep_range, source, place, key=key)
+        return submit(keep_range, from_root(source), place, key=key)
 
     def _place(self, span: Span) -> Place:
         order = self.dealt.order
@@ -214,7 +215,7 @@ class Spread:
         return Place(span.first, span.last, None, positions.astype(np.uint32))
 
     def _check_files(self) -> None:
-        for path in paths_of(self.dealt.source)[:1]:
+        for path in map(os.path.abspath, paths_of(self.dealt.source)[:1]):
             for address, there in self.cluster.client.run(sees, path).items():
                 if not there:
                     raise ClusterError(

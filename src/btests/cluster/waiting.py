@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import logging
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,12 +25,17 @@ def talking(cluster: Cluster) -> Iterator[None]:
     from distributed.client import ClosedClientError
     from distributed.comm import CommClosedError
 
+    log = logging.getLogger("distributed")
+    before = log.level
+    log.setLevel(logging.CRITICAL)  # what it would write about a lost connection is said here, in one sentence
     try:
         yield
     except (CommClosedError, ClosedClientError):
         raise ClusterError(f"the scheduler at {cluster.address} went away") from None
     except _CANCELLED as error:
         refuse_cancelled(cluster, error)
+    finally:
+        log.setLevel(before)
 
 
 def settle(cluster: Cluster, futures: Sequence[Any], *, one: bool = False) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
@@ -38,6 +39,7 @@ class Named:
     """A kernel of the user's own, of which a file knows the name alone. It cannot be evaluated."""
 
     name: str
+    digest: str = ""
 
     def __call__(self, x: Any, y: Any) -> Array:
         """Raise: the function is not here."""
@@ -51,8 +53,21 @@ def to_spec(kernel: Kernel) -> dict[str, Any]:
     """Return the kind of a kernel and its parameters, fit for JSON."""
     kind = type(kernel).__name__
     if _KINDS.get(kind) is not type(kernel) or not is_dataclass(kernel):
-        return {"kind": "Named", "name": getattr(kernel, "__qualname__", repr(kernel))}
+        return {"kind": "Named", "name": getattr(kernel, "__qualname__", repr(kernel)), "digest": _digest(kernel)}
     return {"kind": kind} | {f.name: _to_value(getattr(kernel, f.name)) for f in fields(kernel) if f.init}
+
+
+def _digest(kernel: Any) -> str:
+    """Return what tells two functions of one name apart, so that what they have left behind is not added."""
+    if isinstance(kernel, Named):
+        return kernel.digest
+    code = getattr(kernel, "__code__", None)
+    told = (
+        repr(kernel)
+        if code is None
+        else repr((code.co_code, code.co_names, [c for c in code.co_consts if not hasattr(c, "co_code")]))
+    )
+    return hashlib.sha256(told.encode()).hexdigest()[:16] if code is not None or is_dataclass(kernel) else ""
 
 
 def from_spec(spec: Any) -> Kernel:

@@ -203,7 +203,9 @@ def _outline_of(path: str, _size: int, _changed: int) -> Any:
 def _parquet(path: str) -> Any:
     stat = Path(path).stat()
     outline = _outline_of(path, stat.st_size, stat.st_mtime_ns)
-    return arrow("pyarrow.parquet").ParquetFile(path, metadata=outline, pre_buffer=False)
+    return arrow("pyarrow.parquet").ParquetFile(
+        path, metadata=outline, pre_buffer=False, page_checksum_verification=True
+    )
 
 
 def _parquet_outline(path: str) -> tuple[Any, list[int]]:

@@ -30,7 +30,7 @@ class CsvSource:
 
     A first pass counts rows and remembers where units of some megabytes begin, so that each is parsed by itself. A
     packed file (.gz), or one whose quotes do not allow that, is one unit, and parsed from its beginning each time. A
-    first line of numbers alone is a row; any other is the header.
+    first line of numbers alone is a row, unless they are 0, 1, 2 and on; any other is the header.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class CsvSource:
         head = self._head()
         header, offset = _header(head, path, str(self.delimiter))
         wanted = None if self.columns is None else tuple(self.columns)
-        if all(map(_is_number, header)):
+        if all(map(_is_number, header)) and not _numbers_columns(header):
             if wanted is not None:
                 raise ValueError(f"the columns of {path!r} have no names: its first line is a row of numbers")
             names, chosen, offset = None, tuple(range(len(header))), 0
@@ -264,6 +264,11 @@ class CsvSource:
                 where = f"row {row}, column {j if self.names is None else repr(self.names[self._chosen.index(j)])}"
                 shown = cell if len(cell) <= 40 else cell[:39] + "\u2026"
                 raise ValueError(f"{self.path!r} has text in {where}: {shown!r}; encode the column or leave it out")
+
+
+def _numbers_columns(cells: tuple[str, ...]) -> bool:
+    """Whether a line is 0, 1, 2 and on: names of columns, as data frames have them whose columns nobody has named."""
+    return len(cells) > 1 and list(cells) == [str(j) for j in range(len(cells))]
 
 
 def _header(head: bytes, path: str, delimiter: str) -> tuple[tuple[str, ...], int]:

@@ -23,6 +23,9 @@ Rows = npt.NDArray[Any]
 #: Bytes of the rows of a chunk, x and y together; one block at least. Another chunk is read meanwhile.
 CHUNK_BYTES = 2**25
 
+# Kernel values of a chunk: a second or two of one core where a kernel is an exponential.
+_VALUES = 4e9
+
 # So many summaries of chunks are put together at a time.
 _JOINED = 64
 
@@ -178,7 +181,8 @@ def in_this_process(
     family: Family, x: Stored, y: Stored, blocks: Blocks, done: Done, *, n_threads: int | None
 ) -> Iterator[tuple[int, tuple[Summary, ...]]]:
     """Yield the summaries of all chunks, the next of which is read while one is computed."""
-    todo = [stretch for chunk in chunks(blocks, row_bytes(x, y)) for stretch in done.left_of(*chunk)]
+    cut = chunks(blocks, row_bytes(x, y), n_kernels=len(family.kernels))
+    todo = [stretch for chunk in cut for stretch in done.left_of(*chunk)]
 
     def fetch(chunk: tuple[int, int]) -> tuple[Window, Window]:
         (x_first, y_first), (x_last, y_last) = blocks.start(chunk[0]), blocks.start(chunk[1])
@@ -200,13 +204,16 @@ def row_bytes(x: Stored, y: Stored) -> int:
     return x.width * (x.dealt.dtype.itemsize + y.dealt.dtype.itemsize)
 
 
-def chunks(blocks: Blocks, bytes_per_pair: int, budget: int | None = None) -> list[tuple[int, int]]:
+def chunks(
+    blocks: Blocks, bytes_per_pair: int, budget: int | None = None, *, n_kernels: int = 1
+) -> list[tuple[int, int]]:
     """Return all blocks as stretches ``first .. last - 1`` whose rows take ``budget`` bytes at most, if they can.
 
-    None is ``CHUNK_BYTES``.
+    None is ``CHUNK_BYTES``. Nor do they take more than some seconds: what is done is noted at the end of each.
     """
-    block = max(blocks.n_x, blocks.n_y) / blocks.n_blocks * bytes_per_pair
-    n = max(1, int((CHUNK_BYTES if budget is None else budget) / block))
+    size = max(blocks.n_x, blocks.n_y) / blocks.n_blocks
+    budget = CHUNK_BYTES if budget is None else budget
+    n = max(1, int(min(budget / (size * bytes_per_pair), _VALUES / (2.0 * size**2 * n_kernels))))
     if n >= 64:  # whole vectors, whole nodes
         n = n // 64 * 64
     return [(first, min(first + n, blocks.n_blocks)) for first in range(0, blocks.n_blocks, n)]

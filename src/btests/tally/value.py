@@ -15,7 +15,7 @@ from btests.selection import Aggregate, Candidate, Selection
 from btests.summary import Summary
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Tally:
     """What all blocks so far have left behind; ``a + b`` joins the tallies of different blocks, in any order.
 
@@ -110,6 +110,8 @@ def conclude(
 ) -> TestResult:
     """Return the result of a complete tally; of a family, that of the kernel that spoke."""
     began = time.perf_counter() if began is None else began
+    if not hasattr(null, "learn"):
+        raise TypeError(f"null must be a null such as SignFlip() or Normal(), got {null!r}")
     if wants_gram(null):
         raise ValueError(f"{null!r} needs all rows at once, and a tally has none; take SignFlip() or Normal()")
     if not tally.is_complete:

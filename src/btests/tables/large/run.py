@@ -163,6 +163,11 @@ def _opened(paths: Sequence[str], options: Options, skipped: list[str] | None) -
         names = list(paths) if paths[0] != paths[1] else [f"{names[0]} (a)", f"{names[1]} (b)"]
     opened = [open_side(path, name, options.delimiter, skipped) for path, name in zip(paths, names, strict=True)]
     everywhere = [set(side.names) for side in opened]
+    for name in options.columns:
+        lacking = [side for side in opened if name not in side.names]
+        if len(lacking) == len(opened) or (lacking and not options.common):
+            where, there = " nor in ".join(side.name for side in lacking), ", ".join(map(repr, opened[0].names[:8]))
+            raise ValueError(f"{option('columns')} names {name!r}, which is not in {where}; there are {there}")
     found = []
     for side in opened:
         odd = {name for name, _ in side.odd}
