@@ -345,4 +345,4 @@ def test_chunks_of_large_blocks_are_short() -> None:
     from btests.statistics.stored import chunks
 
     assert chunks(Blocks(100_000, 100_000, 12), 64, n_kernels=12) == [(i, i + 2) for i in range(0, 12, 2)]
-    assert len(chunks(Blocks(10**8, 10**8, 10**5), 32)) == len(chunks(Blocks(10**8, 10**8, 10**5), 32, n_kernels=2))
+    assert chunks(Blocks(10**8, 10**8, 10**5), 32)[0] == (0, 1024)  # where blocks are small, their bytes decide

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 
-def wait_until(happened: Callable[[], bool], seconds: float = 120.0) -> None:
+def wait_until(happened: Callable[[], bool], seconds: float = 30.0) -> None:
     """Return when it has happened; fail where it does not at all."""
     end = time.monotonic() + seconds
     while not happened():

@@ -41,9 +41,9 @@ def save(tally: Tally, path: Path, *, force: bool) -> None:
 
 def write_arrays(path: Path, header: dict[str, Any], arrays: dict[str, Any]) -> None:
     """Write a header and arrays beside the file and move them into its place."""
-    path = Path(os.path.realpath(path))  # what a link points to, not the link
+    named_by, path = path, Path(os.path.realpath(path))  # what a link points to, not the link
     if path.exists() and not path.is_file():
-        raise ValueError(f"cannot write {str(path)!r}: it is there, and is no file")
+        raise ValueError(f"cannot write {str(named_by)!r}: it is there, and is no file")
     named = {"header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)} | arrays
     try:
         handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -57,7 +57,7 @@ def write_arrays(path: Path, header: dict[str, Any], arrays: dict[str, Any]) -> 
             Path(beside).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise ValueError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
+        raise ValueError(f"cannot write {str(named_by)!r}: {error.strerror or error}") from None
 
 
 def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
