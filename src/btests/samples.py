@@ -98,6 +98,8 @@ def open_samples(
             Spread(cluster, dealt(source, seed, stream, shuffle), label)
             for source, stream, label in zip((x, y), streams, "xy", strict=True)
         ]
+        for one in spread:  # where a part cannot be read, the others are let go at once
+            opened.callback(one.close)
         stored = [Stored(one, 0, len(one.dealt), on_workers) for one in spread]
         return StoredSamples(stored[0], stored[1], opened.pop_all())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +131,7 @@ def test_nothing_is_left_on_the_workers(client: Any) -> None:
 
     x = da.from_array(X, chunks=(4000, 3))
     btest(x, Y, seed=1, workers=client)
+    gc.collect()  # errors of tests before this one, whose frames hold tasks
     wait_until(lambda: not any(client.run(files).values()))
     wait_until(lambda: not any(client.has_what().values()))
 
