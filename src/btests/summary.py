@@ -13,6 +13,9 @@ from btests.blocks import CORE_BUDGET, MOST_SHARES, Array, Blocks, Index
 
 _EPS = float(np.finfo(np.float64).eps)
 
+#: A kernel whose values are not that much more than what they are known to has nothing to say.
+LOUD = 1e3
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -98,6 +101,8 @@ class Summary:
         The blocks of one plan, or of several whose blocks have the same size, by the number of the part.
     typical
         The typical size of a kernel value, 0 where nobody has asked.
+    grain
+        What kernel values are known to, however small they are; 0 where they are known to a rounding of themselves.
     blocks
         The plan of all parts together.
     values
@@ -108,6 +113,7 @@ class Summary:
 
     parts: tuple[Part, ...]
     typical: float = 0.0
+    grain: float = 0.0
     blocks: Blocks = field(init=False)
     values: Array = field(init=False)
     cores: Array = field(init=False)
@@ -152,7 +158,7 @@ class Summary:
         parts = tuple(Part.join(of[number]) for number in sorted(of))
         if len(parts) > 1:
             check_alike([part.blocks for part in parts])
-        return cls(parts, max(summary.typical for summary in summaries))
+        return cls(parts, *(max(getattr(summary, name) for summary in summaries) for name in ("typical", "grain")))
 
     @property
     def is_complete(self) -> bool:
@@ -164,7 +170,39 @@ class Summary:
         """By how much rounding may have moved the average of all block values, 0 where nobody has asked."""
         # Sums over the pairs of a block, in float64, are off by this much of a kernel value (measured; B up to 20,000).
         largest = max(self.blocks.n_x, self.blocks.n_y) / self.blocks.n_blocks
-        return _EPS * (4.0 + largest / 64.0) / math.sqrt(self.blocks.n_blocks) * self.typical
+        sums = _EPS * (4.0 + largest / 64.0) / math.sqrt(self.blocks.n_blocks) * self.typical
+        # A block averages over b (b - 1) / 2 pairs h, of four values each, whose errors are independent.
+        b = self.blocks.block_size
+        return max(sums, self.grain * math.sqrt(8.0 / (b * (b - 1) * self.blocks.n_blocks)))
+
+    def deviation(self) -> float:
+        """Return the standard deviation of the average block value over all sign flips."""
+        unit = float(np.abs(self.cores).max(initial=0.0))
+        if unit == 0.0 or not math.isfinite(unit):
+            return 0.0
+        return unit * math.sqrt(2.0 * float(np.sum((self.cores / unit) ** 2))) / self.blocks.n_blocks
+
+    def n_telling(self) -> float:
+        """Return how many pairs of rows (or of groups) carry the statistic: k where k of them weigh as much as another.
+
+        It is ``(sum C^2)^2 / sum C^4``: 1 where one outweighs all others, a third of all where they are normal.
+        """
+        unit = float(np.abs(self.cores).max(initial=0.0))
+        if unit == 0.0 or not math.isfinite(unit):
+            return 0.0
+        squares = (self.cores / unit) ** 2
+        return 0.5 * float(squares.sum()) ** 2 / float(np.sum(squares**2))  # each is there twice
+
+    def audible(self) -> Summary:
+        """Return this summary, or zeros where its kernel sees nothing but values that are not known well enough."""
+        if self.grain == 0.0 or self.deviation() > LOUD * self.rounding:
+            return self
+        return replace(
+            self,
+            parts=tuple(
+                replace(part, values=np.zeros_like(part.values), cores=np.zeros_like(part.cores)) for part in self.parts
+            ),
+        )
 
     def mean(self) -> float:
         """Return the average of the block values (Zaremba et al. 2013, eq. 4)."""

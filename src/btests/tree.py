@@ -7,16 +7,25 @@ them as there are. Whoever has both halves adds them, and gets the bits that eve
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from btests.blocks import Array, Index
 
 
+@lru_cache(64)
 def cover(first: int, last: int, n_blocks: int, top: int) -> Index:
     """Return the fewest nodes of level ``top`` at most that hold blocks ``first .. last - 1``: (q, 2), level and place.
 
-    A node at the end of all ``n_blocks`` blocks may be short of some.
+    A node at the end of all ``n_blocks`` blocks may be short of some. The array is shared, and not to be written to.
     """
+    nodes = _cover(first, last, n_blocks, top)
+    nodes.setflags(write=False)
+    return nodes
+
+
+def _cover(first: int, last: int, n_blocks: int, top: int) -> Index:
     head, tail = [], []
     while first < last and first & ((1 << top) - 1):
         level = (first & -first).bit_length() - 1

@@ -13,6 +13,7 @@ from btests.fast.families import chain
 from btests.kernels import Kernel, Radial
 from btests.statistics import MMD, Family, Sample, summarize, summarize_family
 from btests.statistics.family import _groups
+from btests.statistics.frame import Frame
 from tests.statistics.shapes import SHAPES, Shape
 from tests.statistics.test_twins import samples
 
@@ -80,7 +81,9 @@ def test_duplicates_count_in_every_member(instruction_set: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "shape", [Shape(1700, 1700, 70, 2), Shape(3000, 3000, 1500, 2), Shape(900, 1300, 30, 3)], ids=str
+    "shape",
+    [Shape(1700, 1700, 70, 2), Shape(1700, 1700, 40, 60), Shape(3000, 3000, 1500, 2), Shape(900, 1300, 30, 3)],
+    ids=str,
 )
 def test_chunks_and_threads_change_no_bit(shape: tuple[int, int, int, int]) -> None:
     x, y = samples(Shape(*shape), "float64", True)
@@ -93,6 +96,38 @@ def test_chunks_and_threads_change_no_bit(shape: tuple[int, int, int, int]) -> N
         for other in (threads[i], joined):
             np.testing.assert_array_equal(one.values, other.values)
             np.testing.assert_array_equal(one.cores, other.cores)
+
+
+@pytest.mark.parametrize("size", [8, 33, 70])
+def test_far_and_near_rows_change_no_bit_of_others(instruction_set: str, size: int) -> None:
+    # Wide members come from sums of powers, but not those of far rows; narrow ones are looked at until none is left.
+    rng = np.random.default_rng(size)
+    n = 30 * size + 11  # blocks of two sizes
+    x, y = rng.standard_t(1.2, size=(n, 2)), rng.standard_t(1.2, size=(n, 2))
+    x[::50] = y[::50] * (1.0 + 1e-9)
+    first, second = Sample(x), Sample(y)
+    blocks, family = Blocks.of_size(n, n, size, len(PAPER)), Family(PAPER)
+    assert chain(tuple(t for kernel in PAPER for t in kernel.terms())).n_wide(first.frame.reach()) > 0
+    whole = summarize_family(family, first, second, blocks, 1)
+    pieces = [family.summarize(first, second, blocks, f, f + 1) for f in range(blocks.n_blocks)]
+    for i, (kernel, one) in enumerate(zip(PAPER, whole, strict=True)):
+        np.testing.assert_array_equal(one.values, type(one).join(piece[i] for piece in pieces).values)
+        np.testing.assert_array_equal(one.cores, type(one).join(piece[i] for piece in pieces).cores)
+        alone = MMD(kernel, plain=True).summarize(first, second, blocks)
+        np.testing.assert_allclose(one.values, alone.values, rtol=0.0, atol=4e-13)
+
+
+def test_wide_members_are_counted_by_the_spread_of_the_rows() -> None:
+    links = chain(tuple(term for kernel in PAPER for term in kernel.terms()))
+    frame = Frame.of(np.random.default_rng(1).normal(size=(64, 2)))
+    assert links.n_wide(frame.reach()) == 7
+    assert links.n_wide(frame.reach() * 2.0**-2) == 8  # rows half as far apart
+    assert links.n_wide(0.0) == 0
+    assert links.n_wide(math.inf) == 0
+    assert links.n_wide(1e-300) == len(PAPER)
+    assert links.n_wide(1e5) == 0  # two would not pay
+    assert chain(tuple(Radial("gaussian", s) for s in (1e200, 2e200))).n_wide(1.0) == 0
+    assert chain(tuple(Radial("laplacian", s) for s in (1.0, 2.0))).n_wide(1e-9) == 0
 
 
 def test_members_do_not_depend_on_their_order() -> None:

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 #include "task.hpp"
 #include "vectors.hpp"
@@ -13,9 +16,14 @@ namespace BTESTS_ISA {
 // Scratch memory of one call, aligned for the widest vectors.
 template <class T> class Scratch {
 public:
-    explicit Scratch(std::size_t n) : data_(static_cast<T*>(std::aligned_alloc(64, (n * sizeof(T) + 127) / 64 * 64))) {
+    explicit Scratch(std::size_t n, bool zero = true) {
+        const std::size_t bytes = n * sizeof(T), page = bytes < huge / 2 ? 64 : huge;
+        data_ = static_cast<T*>(std::aligned_alloc(page, (bytes + 64 + page - 1) / page * page));
         if (!data_) throw std::bad_alloc();
-        std::memset(static_cast<void*>(data_), 0, n * sizeof(T));
+#if defined(__linux__)
+        if (page == huge) madvise(data_, bytes, MADV_HUGEPAGE);  // panels are read in strides that small pages would slow down
+#endif
+        if (zero) std::memset(static_cast<void*>(data_), 0, n * sizeof(T));
     }
     ~Scratch() { std::free(data_); }
     Scratch(const Scratch&) = delete;
@@ -23,6 +31,7 @@ public:
     T* get() const { return data_; }
     T& operator[](std::size_t i) const { return data_[i]; }
 private:
+    static constexpr std::size_t huge = std::size_t(1) << 21;
     T* data_;
 };
 
@@ -36,8 +45,6 @@ struct Side {
         : rows(rows), order(order), n(n), whole(n / n_blocks), longer(n % n_blocks) {}
     std::int64_t size(std::int64_t block) const { return whole + (block < longer); }
     std::int64_t start(std::int64_t block) const { return block * whole + std::min(block, longer); }
-    // The end of the blocks that have the size of this one, of those before `last`.
-    std::int64_t end_of_size(std::int64_t block, std::int64_t last) const { return block < longer ? std::min(longer, last) : last; }
 };
 inline Side side_x(const Task& t) { return {t.x, t.order_x, t.n_x, t.n_blocks}; }
 inline Side side_y(const Task& t) { return {t.y, t.order_y, t.n_y, t.n_blocks}; }

@@ -1,7 +1,11 @@
 // Many bandwidths of one kernel from one distance, and where they double from one exponential. What is carried along is
 // u = k - 1, not k: the square of k is u (u + 2), which keeps all digits of u where the kernel is wide and k is all but
-// 1. Taking k to the fourth power again and again would lose two bits each time.
+// 1. Taking k to the fourth power again and again loses two bits each time, and is done where few are left to lose: where
+// the kernels of most pairs are far from 1, for some levels, before there is a new exponential.
 #pragma once
+#include <algorithm>
+#include <cmath>
+
 #include "shapes.hpp"
 
 namespace btests {
@@ -9,10 +13,10 @@ namespace BTESTS_ISA {
 
 // 2^-q - 1 for q >= 0, to the relative accuracy of a double however small q is; -1 where 2^-q would vanish.
 BTESTS_INLINE inline Doubles exp2_minus_one(Doubles q) {
-    const Exponent<double> e = exponent<double>(q);
+    const Exponent<double> e = exponent<double>(q < 1021.0 ? q : spread(1021.0));
     const Doubles power = (Doubles)((Ints<double>)spread(1.0) + ((Ints<double>)e.shifted << 52));
     const Doubles u = slope(e.f) * e.f * power + (power - 1.0);
-    return q < 1021.0 ? u : spread(-1.0);
+    return u;  // at 1021 it is -1
 }
 
 // The members of a family, widest first.
@@ -27,12 +31,10 @@ struct Levels {
         return true;
     }
 
-    // Hand u of n vectors of distances to use(level, u), level by level, until all kernel values to come are 0. It returns
-    // the sum of u over the vectors, of which only `n_real` count: those of pairs that are none are all 0.
-    template <int n, class Use> void each(const Doubles* q, int n_real, Use use) const {
+    // Hand u of n vectors of distances to use(level, u), level by level, until all kernel values to come are 0.
+    template <int n, class Use> void each(const Doubles* q, Use use) const {
         Doubles u[n];
         fresh<n>(u, q, t.ratios[0]);
-        if (doubling) return halve<n>(u, n_real, use);
         use(0, u);
         for (std::int64_t level = 1; level < t.n_kernels; ++level) {
             const std::int32_t times = t.squarings[level];
@@ -44,30 +46,38 @@ struct Levels {
         }
     }
 
-    // The same where all kernels double: a loop of its own, in which u never leaves its registers.
-    template <int n, class Use> void halve(const Doubles* widest, int n_real, Use use) const {
+    // The same where all kernels double: a loop of its own, in which u never leaves its registers. `use` returns the sum of
+    // u over the vectors.
+    template <int n, class Use> void halve(const Doubles* q, Use use) const {
         Doubles u[n];
-        for (int i = 0; i < n; ++i) u[i] = widest[i];
-        const Doubles nothing = spread(-double(n_real));
+        fresh<n>(u, q, t.ratios[0]);
         std::int64_t level = 0;
         // A sum of -n: all are -1, or so near that their squares are. The sums to come are the same to the last bit
         // whether or not we leave here.
-        while (any_above(use(level, u), nothing) && ++level < t.n_kernels) {
+        while (any_above(use(level, u), spread(-double(n))) && ++level < t.n_kernels) {
 #pragma GCC unroll 16
             for (int i = 0; i < n; ++i) u[i] = squared(squared(u[i]));
         }
     }
 
+    // Of the distances of a level to those that are measured, which are those of the last wide level, or of the first.
+    double ratio(std::int64_t level) const { return std::ldexp(1.0, static_cast<int>(2 * (level - std::max<std::int64_t>(t.n_wide - 1, 0)))); }
+    static constexpr int careful = 5, hasty = 3;  // levels of u, and pairs of levels of k, from one exponential
+
     template <int n> static void fresh(Doubles* u, const Doubles* q, double ratio) {
-        constexpr int together = n < 4 ? n : 4;
+        constexpr int most = BTESTS_BYTES == 64 ? 8 : 4, together = n < most ? n : most;
         for (int i = 0; i < n; i += together)
-#pragma GCC unroll 4
+#pragma GCC unroll 8
             for (int j = i; j < i + together; ++j) u[j] = exp2_minus_one(q[j] * ratio);
     }
 
     // u of the square of k. Not u (u + 2), whose sum is rounded: that would never come down to -1.
     static Doubles squared(Doubles u) { return u * u + (u + u); }
 
+    template <int n> static Doubles total(const Doubles* u) {
+        if constexpr (n == 1) return u[0];
+        else return total<n / 2>(u) + total<n / 2>(u + n / 2);
+    }
     template <int n> static Doubles largest(const Doubles* u) {
         if constexpr (n == 1) return u[0];
         else {

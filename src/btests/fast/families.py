@@ -15,6 +15,10 @@ from btests.blocks import Array
 # What the scale of a kernel does to its exponent: the distance of a Gaussian is squared.
 _EXPONENTS = {"gaussian": 2, "laplacian": 1}
 
+# Kernels are wide up to this exponent of 2: the reach of powers.hpp.
+_REACH = 0.1875
+_FEWEST_WIDE = 4
+
 # Up to so many squarings of a kernel value are cheaper than a new exponential.
 _MOST_SQUARINGS = 4
 
@@ -52,6 +56,17 @@ class Chain:
     ratios: Array
     squarings: npt.NDArray[np.int32]
     order: npt.NDArray[np.intp]
+
+    def n_wide(self, far: float) -> int:
+        """Return how many kernels, from the widest on, are all but 1 where rows are a squared distance ``far`` apart.
+
+        Of a family whose bandwidths halve, and 0 where they would not pay for the sums of powers that they come from.
+        """
+        first = far * self.scale * self.scale
+        if not (self.order.size > 1 and np.all(self.squarings[1:] == 2) and 0.0 < first < math.inf):
+            return 0
+        n = min(math.floor(math.log2(_REACH / first) / 2.0), self.order.size - 1) + 1
+        return n if n >= _FEWEST_WIDE else 0
 
 
 def belong_together(shape: str) -> bool:

@@ -8,7 +8,7 @@
 namespace btests {
 namespace BTESTS_ISA {
 
-// Whether -q / 2 = x.y - |x|^2 / 2 - |y|^2 / 2 may stand for a distance from differences: it costs half as much, and is
+// Whether -q = 2 x.y - |x|^2 - |y|^2 may stand for a distance from differences: it costs half as much, and is
 // off by some roundings of the squared norms. Those are in units in which the kernel is 2^-q, so that below this bound
 // the kernel value is off by no more than 1e-13 (1e-6 in float32).
 template <class T> constexpr T largest_norm = std::is_same<T, double>::value ? T(64) : T(4);
@@ -23,15 +23,17 @@ template <class T, int D> struct LaneRows {
 
     const Task& t;
     const std::int64_t d;
+    const double scale;
     Scratch<T> numbers;      // [row][coordinate][lane]
-    Scratch<T> halves;       // [row][lane]: -|x|^2 / 2
+    Scratch<T> norms;        // [row][lane]: -|x|^2
 
-    LaneRows(const Task& task, std::int64_t capacity)
-        : t(task), d(D ? D : task.d), numbers(capacity * d * lanes), halves(capacity * lanes) {}
+    // Numbers are `larger` than in the units in which the kernel is 2^-q.
+    LaneRows(const Task& task, std::int64_t capacity, double larger)
+        : t(task), d(D ? D : task.d), scale(task.scale * larger), numbers(capacity * d * lanes), norms(capacity * lanes) {}
 
     const T* row(std::int64_t i) const { return numbers.get() + i * (D ? D : d) * lanes; }
-    Vec<T> half(std::int64_t i) const { return load(halves.get() + i * lanes); }
-    static Ints<T> is_near(Vec<T> half) { return half >= -largest_norm<T> / T(2); }
+    Vec<T> norm(std::int64_t i) const { return load(norms.get() + i * lanes); }
+    static Ints<T> is_near(Vec<T> norm) { return norm >= -largest_norm<T>; }
 
     // Put the rows of each lane's block side by side; spare lanes repeat the last block. A block of one row less gets the
     // origin for it, in x and in y: with any row that makes an h of exactly 0.
@@ -55,7 +57,7 @@ template <class T, int D> struct LaneRows {
                 // A float must be centred before it is rounded to one, a double may wait for vectors.
                 else for (std::int64_t k = 0; k < n_coordinates; ++k) {
                     Vec<T> v;
-                    for (int lane = 0; lane < lanes; ++lane) v[lane] = T((double(from[lane][k]) - origin[k]) * t.scale);
+                    for (int lane = 0; lane < lanes; ++lane) v[lane] = T((double(from[lane][k]) - origin[k]) * scale);
                     store(to + k * lanes, v);
                 }
                 if (missing) put_origin(s, to, first);
@@ -68,10 +70,10 @@ template <class T, int D> struct LaneRows {
         if (!is_double) return;
         for (std::int64_t r = 0; r < b; ++r)
             for (std::int64_t k = 0; k < n_coordinates; ++k, out += lanes)
-                store(out, (load(out) - T(origin[k])) * T(t.scale));
+                store(out, (load(out) - T(origin[k])) * T(scale));
     }
     void put_origin(const Side& s, T* row, std::int64_t first) const {
-        const std::int64_t first_short = s.longer - first;
+        const std::int64_t first_short = std::max<std::int64_t>(s.longer - first, 0);
         for (std::int64_t k = 0; k < d; ++k)
             for (std::int64_t lane = first_short; lane < lanes; ++lane) row[k * lanes + lane] = is_double ? T(t.origin[k]) : T(0);
     }
@@ -83,8 +85,8 @@ template <class T, int D> struct LaneRows {
     Near measure(std::int64_t i) {
         Vec<T> sum = {};
         for (std::int64_t k = 0; k < d; ++k) sum += load(row(i) + k * lanes) * load(row(i) + k * lanes);
-        store(halves.get() + i * lanes, sum * T(-0.5));
-        const Ints<T> near = is_near(half(i));
+        store(norms.get() + i * lanes, sum * T(-0.5));  // numbers are larger by the root of 2
+        const Ints<T> near = is_near(norm(i));
         int n = 0;
         for (int lane = 0; lane < lanes; ++lane) n += near[lane] != 0;
         return n == lanes ? near_in_all : n == 0 ? near_in_none : near_in_some;

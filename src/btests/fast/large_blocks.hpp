@@ -23,7 +23,7 @@ template <class T, class Shape, int width> struct LargeBlocks {
     static constexpr int few = Tile<T>::few, many = Tile<T>::many, most_across = Tile<T>::most_across;
     static constexpr int columns = 256;            // columns that are buffered
     static constexpr int row_step = columns + 2 * lanes;  // not a power of two, which would crowd into a few sets of the cache
-    static constexpr int tall = 32;                // rows of a tile whose columns would not stay in first-level cache
+    static constexpr int tall = 128;               // rows of a tile whose columns would not stay in second-level cache
 
     const Task& t;
     const std::int64_t d, g;
@@ -41,12 +41,15 @@ template <class T, class Shape, int width> struct LargeBlocks {
     explicit LargeBlocks(const Task& task)
         : t(task), d(task.d), g(task.n_groups),
           product(std::is_same<typename Shape::Metric, Euclidean>::value && task.d > 36),
-          quad(product ? many : few), rows_per_tile(product ? tall : few), step(product ? lanes : 2 * lanes),
+          quad(product ? many : few), rows_per_tile(product ? rows_of(task) : few), step(product ? lanes : 2 * lanes),
           depth(even_depth(task.d)),
           most_x(task.n_x / task.n_blocks + 1), most_y(task.n_y / task.n_blocks + 1),
           most_rest(task.paired ? 1 : std::abs(most_x - most_y) + 1),
           panels_x(task, most_x), panels_y(task, most_y), panels_r(task, most_rest), buffer(tall * row_step), found(task),
           total(task), nodes(task, task.n_groups + !task.paired), levels(task) {}
+
+    // The parts of a large block get two tiles at least, a long and a short one.
+    static std::int64_t rows_of(const Task& t) { return std::min(t.n_x, t.n_y) / t.n_blocks < LARGE ? tall : tall / 2; }
 
     // As few passes as will do, and none of them much shorter than the others.
     static std::int64_t even_depth(std::int64_t d) {
@@ -91,7 +94,7 @@ template <class T, class Shape, int width> struct LargeBlocks {
     template <int n, int slots> void side_by_side(const T* q, double* sums) const {
         Doubles distances[n * slots];
         for (int i = 0; i < n * slots; ++i) distances[i] = load(q + i / slots * width + i % slots * lanes);
-        levels.template each<n * slots>(distances, n * slots, [&](std::int64_t level, const Doubles* u) BTESTS_INLINE {
+        auto use = [&](std::int64_t level, const Doubles* u) BTESTS_INLINE {
             Doubles all = {};
             for (int s = 0; s < slots; ++s) {
                 Doubles sum = u[s];
@@ -101,7 +104,9 @@ template <class T, class Shape, int width> struct LargeBlocks {
                 all += sum;
             }
             return all;
-        });
+        };
+        if (levels.doubling) levels.template halve<n * slots>(distances, use);
+        else levels.template each<n * slots>(distances, use);
     }
 
     void matrix(const Panels<T, width>& left, const Panels<T, width>& right, Pairs pairs, double* sums) {

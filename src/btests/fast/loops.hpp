@@ -1,14 +1,27 @@
 // The loops of one instruction set: define BTESTS_ISA, BTESTS_BYTES and BTESTS_NAME, then include this.
 #include "large_blocks.hpp"
 #include "many_blocks.hpp"
+#include "two_rows.hpp"
 
 namespace btests {
 namespace BTESTS_ISA {
 
+template <class Shape, int D> void summarize_narrow(Task t) {
+    if constexpr (!is_family<Shape>) {
+        Task most = t;
+        most.last_node = TwoRows<Shape, D>::end(t);
+        TwoRows<Shape, D>{most}.run();
+        t.values += t.edges[most.last_node] - t.edges[t.first_node];
+        t.cores += (most.last_node - t.first_node) * 4;
+        t.first_node = most.last_node;
+    }
+    if (t.first_node < t.last_node) ManyBlocks<double, Shape, D>(t).run();
+}
+
 template <class T, class Shape> void summarize_shape(const Task& t) {
     if (t.lanes_are_blocks) {
-        if (std::is_same<T, double>::value && t.d == 1) return ManyBlocks<double, Shape, 1>(t).run();
-        if (std::is_same<T, double>::value && t.d == 2) return ManyBlocks<double, Shape, 2>(t).run();
+        if (std::is_same<T, double>::value && t.d == 1) return summarize_narrow<Shape, 1>(t);
+        if (std::is_same<T, double>::value && t.d == 2) return summarize_narrow<Shape, 2>(t);
         return ManyBlocks<T, Shape, 0>(t).run();  // only the narrowest data unroll the loop over coordinates
     }
     constexpr int narrow = Types<T>::lanes > 8 ? Types<T>::lanes : 8;

@@ -12,8 +12,8 @@ namespace BTESTS_ISA {
 class NodeSums {
 public:
     NodeSums(const Task& t, std::int64_t core_size)
-        : t_(t), size_(core_size * core_size), n_levels_(levels(t)), memory_(t.n_kernels * n_levels_ * size_) {
-        for (std::int64_t i = 0; i < t.n_kernels * n_levels_; ++i) slots_.push_back(memory_.get() + i * size_);
+        : t_(t), size_(core_size * core_size), n_levels_(levels(t)), memory_(t.n_kernels * n_levels_ * (size_ + line), false) {
+        for (std::int64_t i = 0; i < t.n_kernels * n_levels_; ++i) slots_.push_back(memory_.get() + i * (size_ + line));
     }
 
     // Where the core of the next blocks goes before it is added.
@@ -36,6 +36,8 @@ public:
     }
 
 private:
+    // Without it the same number of all kernels would be a power of two apart, and in one set of the cache.
+    static constexpr std::int64_t line = 64 / sizeof(double);
     static std::int64_t levels(const Task& t) {
         std::int64_t largest = 1, n = 2;
         for (std::int64_t i = t.first_node; i < t.last_node; ++i) largest = std::max(largest, t.edges[i + 1] - t.edges[i]);

@@ -17,10 +17,10 @@ template <class T> BTESTS_INLINE inline Exponent<T> exponent(Vec<T> q) {
     const Vec<T> shifted = magic<T> - q;
     return {shifted, (magic<T> - shifted) - q};
 }
-// The same to the last bit from -q / 2, and at the same cost: doubling is exact, and part of a multiply-add.
-template <class T> BTESTS_INLINE inline Exponent<T> exponent_of_half(Vec<T> half) {
-    const Vec<T> shifted = half * T(2) + magic<T>;
-    return {shifted, half * T(2) + (magic<T> - shifted)};
+// The same from -q: sums alone.
+template <class T> BTESTS_INLINE inline Exponent<T> exponent_of_minus(Vec<T> minus) {
+    const Vec<T> shifted = minus + magic<T>;
+    return {shifted, minus + (magic<T> - shifted)};
 }
 
 BTESTS_INLINE inline Vec<double> slope(Vec<double> f) {  // 2^f is 1 + slope f
@@ -42,11 +42,13 @@ BTESTS_INLINE inline Vec<float> slope(Vec<float> f) {
     p = p * f + 2.40222420853767e-1f;
     return p * f + 6.93146977598992e-1f;
 }
-template <class T> BTESTS_INLINE inline Vec<T> exp2_of(Exponent<T> e) {
+// Where the caller knows that q is nowhere so large that 2^-q would vanish, nobody need ask.
+template <class T, bool may_vanish = true> BTESTS_INLINE inline Vec<T> exp2_of(Exponent<T> e) {
     constexpr int mantissa = sizeof(T) == 8 ? 52 : 23;
     constexpr T lowest = magic<T> - (sizeof(T) == 8 ? T(1021) : T(125));
     const Vec<T> p = slope(e.f) * e.f + T(1);
-    return (Vec<T>)(((Ints<T>)p + ((Ints<T>)e.shifted << mantissa)) & (Ints<T>)(e.shifted > lowest));
+    const Ints<T> power = (Ints<T>)p + ((Ints<T>)e.shifted << mantissa);
+    return (Vec<T>)(may_vanish ? power & (Ints<T>)(e.shifted > lowest) : power);
 }
 struct Euclidean { template <class T> static Vec<T> term(Vec<T> sum, Vec<T> difference) { return sum + difference * difference; } };
 struct CityBlock { template <class T> static Vec<T> term(Vec<T> sum, Vec<T> difference) { return sum + magnitude<T>(difference); } };
@@ -58,7 +60,9 @@ struct GaussianShape {
     using Metric = Euclidean;
     template <class T> static constexpr T far = infinity<T>;
     template <class T> BTESTS_INLINE static Vec<T> value(Vec<T> q) { return exp2_of(exponent<T>(q)); }
-    template <class T> BTESTS_INLINE static Vec<T> value_of_half(Vec<T> half) { return exp2_of(exponent_of_half<T>(half)); }
+    template <class T, bool may_vanish> BTESTS_INLINE static Vec<T> value_of_minus(Vec<T> minus) {
+        return exp2_of<T, may_vanish>(exponent_of_minus<T>(minus));
+    }
 };
 struct LaplacianShape {
     using Metric = CityBlock;

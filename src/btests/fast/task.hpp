@@ -20,6 +20,7 @@ struct Task {
     std::int64_t n_blocks, n_groups;
     std::int64_t first_node, last_node;
     std::int64_t n_kernels;   // 1, or the members of a family
+    std::int64_t n_wide;      // of a family: so many of the first are wide, and `scale` is that of the last of these
     std::int64_t values_step, cores_step;  // from one kernel's values and cores to the next one's
     std::int64_t part;        // which rows of a large block, for step SUMS
     double scale;             // coordinates are multiplied by this

@@ -45,6 +45,7 @@ template <class T> struct Tile {
         for (std::int64_t k = 0; k < n; ++k) {
             Vec<T> c[n_across];
             for (int j = 0; j < n_across; ++j) c[j] = column(j, k);
+            __builtin_prefetch(rows + many / lanes * panel + k * lanes);  // of the tile that comes next
             for (int i = 0; i < many; ++i) {
                 const Vec<T> r = in_register(spread(row(i, k)));
                 for (int j = 0; j < n_across; ++j) a[i][j] += r * c[j];

@@ -1,26 +1,12 @@
 // Numbers that lie one after another in memory, one stretch for each lane, become vectors of lanes.
 #pragma once
 #include <type_traits>
-#include <utility>
 
 #include "vectors.hpp"
 
 namespace btests {
 namespace BTESTS_ISA {
 
-// Elements chosen from a and b, which count on where a ends.
-template <std::size_t... i> inline Doubles pick(Doubles a, Doubles b) {
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_shufflevector)
-#define BTESTS_SHUFFLE
-#endif
-#endif
-#if defined(BTESTS_SHUFFLE)
-    return __builtin_shufflevector(a, b, i...);
-#else
-    return __builtin_shuffle(a, b, Ints<double>{static_cast<std::int64_t>(i)...});
-#endif
-}
 template <std::size_t from, std::size_t... i> inline Doubles every_fourth(Doubles a, Doubles b, std::index_sequence<i...>) {
     constexpr std::size_t half = double_lanes / 2;  // column `from` of half of the lanes, and then the next column of them
     return pick<(i % half * 4 + i / half + from)...>(a, b);
@@ -43,19 +29,26 @@ inline Doubles four_of(const double* const* from, std::int64_t at, int i) {
 #endif
 }
 
+// Numbers at .. at + 3 of all lanes.
+BTESTS_INLINE inline void four_columns(const double* const* from, std::int64_t at, Doubles* out) {
+    constexpr auto all = std::make_index_sequence<double_lanes>();
+    const Doubles a = four_of(from, at, 0), b = four_of(from, at, 1), c = four_of(from, at, 2), d = four_of(from, at, 3);
+    const Doubles ab = every_fourth<0>(a, b, all), cd = every_fourth<0>(c, d, all);
+    const Doubles after = every_fourth<2>(a, b, all), last = every_fourth<2>(c, d, all);
+    out[0] = halves<0>(ab, cd, all), out[1] = halves<1>(ab, cd, all);
+    out[2] = halves<0>(after, last, all), out[3] = halves<1>(after, last, all);
+}
+
 // out[j * step ..] = numbers j of all lanes, for j < n.
 template <class Input, class T>
 inline void transpose(const Input* const* from, std::int64_t n, T* out, std::int64_t step = Types<T>::lanes) {
     constexpr int lanes = Types<T>::lanes;
     std::int64_t j = 0;
     if constexpr (std::is_same<Input, double>::value && std::is_same<T, double>::value) {
-        constexpr auto all = std::make_index_sequence<lanes>();
         for (; j + 4 <= n; j += 4, out += 4 * step) {
-            const Doubles a = four_of(from, j, 0), b = four_of(from, j, 1), c = four_of(from, j, 2), d = four_of(from, j, 3);
-            const Doubles ab = every_fourth<0>(a, b, all), cd = every_fourth<0>(c, d, all);
-            store(out, halves<0>(ab, cd, all)), store(out + step, halves<1>(ab, cd, all));
-            const Doubles after = every_fourth<2>(a, b, all), last = every_fourth<2>(c, d, all);
-            store(out + 2 * step, halves<0>(after, last, all)), store(out + 3 * step, halves<1>(after, last, all));
+            Doubles four[4];
+            four_columns(from, j, four);
+            for (int i = 0; i < 4; ++i) store(out + i * step, four[i]);
         }
     }
     for (; j < n; ++j, out += step)

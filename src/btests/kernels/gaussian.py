@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from btests.blocks import Array
 from btests.kernels.combination import add, scale
+from btests.kernels.decay import decayed
 from btests.kernels.distances import squared_distances
 from btests.kernels.parameters import require_positive
 from btests.kernels.protocol import Radial
@@ -36,7 +35,7 @@ class Gaussian:
         """Return Gram matrices: two stacks (..., b, d) and (..., c, d) to (..., b, c)."""
         unit = 1.0 / (self.bandwidth * math.sqrt(2.0))
         exponent = squared_distances(x, y, unit)
-        return np.exp(np.negative(exponent, out=exponent), out=exponent)
+        return decayed(exponent)
 
     def terms(self) -> tuple[Radial, ...]:
         """Return 2^-q, q the squared distance of points scaled by sqrt(log2(e) / 2) / bandwidth."""

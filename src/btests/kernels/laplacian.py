@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from btests.blocks import Array
 from btests.kernels.combination import add, scale
+from btests.kernels.decay import decayed
 from btests.kernels.distances import city_block_distances
 from btests.kernels.parameters import require_positive
 from btests.kernels.protocol import Radial
@@ -28,8 +27,7 @@ class Laplacian:
 
     def __call__(self, x: Array, y: Array) -> Array:
         """Return Gram matrices: two stacks (..., b, d) and (..., c, d) to (..., b, c)."""
-        exponent = city_block_distances(x, y, 1.0 / self.bandwidth)
-        return np.exp(np.negative(exponent, out=exponent), out=exponent)
+        return decayed(city_block_distances(x, y, 1.0 / self.bandwidth))
 
     def terms(self) -> tuple[Radial, ...]:
         """Return 2^-q, q the city-block distance of points scaled by log2(e) / bandwidth."""

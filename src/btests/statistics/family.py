@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 from operator import add
@@ -57,13 +57,12 @@ class Family:
         last: int | None = None,
         *,
         n_threads: int | None = 1,
-        lanes_are_blocks: bool | None = None,
         goes_on: bool = False,
     ) -> tuple[Summary, ...]:
         """Return the summaries of blocks ``first .. last - 1``, or of all of them.
 
-        Threads are for compiled loops. Where the plan ``goes_on`` beyond its last block, ``lanes_are_blocks`` says
-        which of their layouts to take: the layouts round differently.
+        Threads are for compiled loops. Where the plan ``goes_on`` beyond its last block, the number of blocks so far
+        does not say which of their layouts to take: the layouts round differently.
         """
         last = blocks.n_blocks if last is None else last
         numbers = (first, last)
@@ -77,7 +76,7 @@ class Family:
         for group in _groups(tuple(_unit(term) for own in terms for term in own or ())):
             columns = group[0].columns
             p, q = (x, y) if columns is None else (x.columns(columns), y.columns(columns))
-            values, cores = fast.summarize(
+            of_each = fast.summarize(
                 p,
                 q,
                 blocks,
@@ -86,9 +85,9 @@ class Family:
                 terms=group,
                 dtype=self.dtype,
                 n_threads=n_threads,
-                lanes=lanes_are_blocks,
+                endless=goes_on,
             )
-            found.update(zip(group, zip(values, cores, strict=True), strict=True))
+            found.update(zip(group, zip(*of_each, strict=True), strict=True))
         summaries = []
         for kernel, own in zip(self.kernels, terms, strict=True):
             if own is None:
@@ -102,9 +101,37 @@ class Family:
     def _terms(self, kernel: Kernel, is_numeric: bool) -> tuple[Radial, ...] | None:
         if self.plain or not is_numeric or not fast.is_available():
             return None
-        # Not isinstance(kernel, HasTerms): that takes longer than all else here, and every range of folds asks.
-        terms: Callable[[], tuple[Radial, ...] | None] | None = getattr(kernel, "terms", None)
-        return None if terms is None else terms()
+        return _terms_of(kernel)
+
+
+# Kernels that share their exponentials are carried as k - 1, to a rounding of 1: values of 1e-16 are mostly 0, and the
+# digits of somewhat larger ones are few. What is taken for known is so much coarser that no rounding of ours shows in a
+# choice or a p-value, where kernels that see nothing else are passed over and outcomes that differ by less are ties.
+_GRAIN = 1e-11
+
+# A kernel that is typically at least this much is wide, and k - 1 keeps all its digits.
+_WIDE = 0.5
+
+
+def grains(kernels: tuple[Kernel, ...], typical: Sequence[float]) -> list[float]:
+    """Return what the values of each kernel are known to where some share their exponentials, 0 for all others.
+
+    By the kernels and their typical values alone, so that the plain path and the compiled loops agree on it.
+    """
+    own = [_terms_of(kernel) or () for kernel in kernels]
+    groups = _groups(tuple(_unit(term) for terms in own for term in terms))
+    shared = {term for group in groups if len(group) > 1 for term in group}
+    found = []
+    for terms, size in zip(own, typical, strict=True):
+        weight = sum(term.weight for term in terms if _unit(term) in shared)
+        found.append(_GRAIN * weight if size < _WIDE * weight else 0.0)
+    return found
+
+
+def _terms_of(kernel: Kernel) -> tuple[Radial, ...] | None:
+    # Not isinstance(kernel, HasTerms): that takes longer than all else here, and every range of folds asks.
+    terms: Callable[[], tuple[Radial, ...] | None] | None = getattr(kernel, "terms", None)
+    return None if terms is None else terms()
 
 
 # A chunk of blocks is cut into so many nodes at least, where it has as many blocks.

@@ -1,4 +1,4 @@
-"""Summaries of all blocks, with the typical size of a kernel value."""
+"""Summaries of all blocks, with the typical size of a kernel value and what it is known to."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any, Protocol, cast
 
 from btests.blocks import Blocks
-from btests.statistics.family import Family
+from btests.kernels.protocol import Kernel
+from btests.statistics.family import Family, grains
 from btests.statistics.mmd import MMD
 from btests.statistics.plain import typical_sizes
 from btests.statistics.sample import AnySample, Sample
@@ -35,6 +36,12 @@ def summarize_family(
         found = family.summarize(x, y, blocks, n_threads=n_threads)
     else:
         found = tuple(cast(Elsewhere, x).summarize(family, y, blocks, n_threads))
+    return measured(found, family.kernels, typical_sizes(family.kernels, x, y))
+
+
+def measured(found: Sequence[Summary], kernels: tuple[Kernel, ...], typical: Sequence[float]) -> tuple[Summary, ...]:
+    """Return the summaries of kernels with their typical sizes, and with what their values are known to."""
     return tuple(
-        replace(summary, typical=size) for size, summary in zip(typical_sizes(family.kernels, x, y), found, strict=True)
+        replace(summary, typical=size, grain=grain)
+        for summary, size, grain in zip(found, typical, grains(kernels, typical), strict=True)
     )

@@ -53,7 +53,7 @@ def _gram_stacks(
     kernel: Kernel, x: Sample | Window, y: Sample | Window, blocks: Blocks, numbers: tuple[int, int]
 ) -> Iterator[tuple[int, Array, Array, Array]]:
     """Yield the number of a block and the Gram matrices of it and some that follow."""
-    origin = x.origin if x.is_numeric and sees_no_shift(kernel) else None
+    origin = x.frame.origin if x.is_numeric and sees_no_shift(kernel) else None
     for run in blocks.runs(*numbers):
         # Three matrices, and as much again to compute them.
         require_bytes("a block of the plain numpy path", 2 * 8 * (run.b_x + run.b_y) ** 2, run.b_x, run.b_y)

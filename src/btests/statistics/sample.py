@@ -8,7 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from btests.blocks import Array, Index
+from btests.blocks import Index
+from btests.statistics.frame import FRAME_ROWS, Frame
 
 
 class AnySample(Protocol):
@@ -22,8 +23,8 @@ class AnySample(Protocol):
         ...
 
     @property
-    def origin(self) -> Array:
-        """A point amid the rows: (width,)."""
+    def frame(self) -> Frame:
+        """Where the rows are."""
         ...
 
     @property
@@ -53,24 +54,17 @@ class AnySample(Protocol):
         ...
 
 
-#: Rows that the origin is the median of.
-ORIGIN_ROWS = 64
-
-
 @dataclass(frozen=True, slots=True)
 class Sample:
     """Rows (n, d) of numbers, or (n,) of objects, and which of them are dealt, in which order (None: as they stand)."""
 
     rows: npt.NDArray[Any]
     order: Index | None = None
-    origin: Array = field(init=False, repr=False, compare=False)
+    frame: Frame = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        # A point amid the data: radial kernels do not see a shift, and small coordinates keep their digits.
-        # The first that are dealt: rows that a selector keeps for the test do not reach its choice, not by a bit, and
-        # who reads the rows one after another has the same origin from the start.
-        some = self.first(ORIGIN_ROWS) if self.is_numeric else np.zeros((1, 1))
-        object.__setattr__(self, "origin", np.median(some.astype(np.float64), axis=0))
+        some = self.first(FRAME_ROWS) if self.is_numeric else np.zeros((1, 1))
+        object.__setattr__(self, "frame", Frame.of(some))
 
     def __len__(self) -> int:
         return len(self.rows if self.order is None else self.order)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from btests.blocks import Array, Blocks, Index
+from btests.blocks import Blocks, Index
 from btests.statistics.family import Family
-from btests.statistics.sample import ORIGIN_ROWS, Sample
+from btests.statistics.frame import FRAME_ROWS, Frame
+from btests.statistics.sample import Sample
 from btests.statistics.watching import current_watch
 from btests.statistics.window import Window
 from btests.summary import Summary
@@ -28,6 +30,10 @@ _VALUES = 4e9
 
 # So many summaries of chunks are put together at a time.
 _JOINED = 64
+
+
+#: Numbers of rows, of x and y together, and the summaries of their blocks; who stops early closes it.
+Found = Generator[tuple[int, tuple[Summary, ...]], None, None]
 
 
 class Deals(Protocol):
@@ -71,7 +77,7 @@ class Runner(Protocol):
 
     def __call__(
         self, family: Family, x: Stored, y: Stored, blocks: Blocks, done: Done, *, n_threads: int | None
-    ) -> Iterator[tuple[int, tuple[Summary, ...]]]:
+    ) -> Found:
         """Yield numbers of rows, of x and y together, and the summaries of their blocks, without those ``done``."""
         ...
 
@@ -84,10 +90,10 @@ class Stored:
     begin: int
     end: int
     run: Runner | None = field(default=None, repr=False, compare=False)
-    origin: Array = field(init=False, repr=False, compare=False)
+    frame: Frame = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "origin", np.median(self.first(ORIGIN_ROWS).astype(np.float64), axis=0))
+        object.__setattr__(self, "frame", Frame.of(self.first(FRAME_ROWS)))
 
     def __len__(self) -> int:
         return self.end - self.begin
@@ -132,9 +138,7 @@ class Stored:
 
     def window(self, first: int, last: int) -> Window:
         """Return the rows at positions ``first .. last - 1`` of this sample."""
-        return Window(
-            np.ascontiguousarray(self.dealt.window(self.begin + first, self.begin + last)), first, self.origin
-        )
+        return Window(np.ascontiguousarray(self.dealt.window(self.begin + first, self.begin + last)), first, self.frame)
 
     def summarize(self, family: Family, y: Stored, blocks: Blocks, n_threads: int | None = None) -> list[Summary]:
         """Return the summary of all blocks of this sample and ``y`` for each kernel."""
@@ -143,12 +147,13 @@ class Stored:
         pending = [] if known is None else [known]
         run = self.run or y.run or in_this_process
         try:
-            for n_rows, found in run(family, self, y, blocks, Done(known), n_threads=n_threads):
-                pending.append(found)
-                if len(pending) == _JOINED:
-                    pending = [tuple(Summary.join(of_one) for of_one in zip(*pending, strict=True))]
-                if watch is not None:
-                    watch.advance(task, n_rows, pending)
+            with closing(run(family, self, y, blocks, Done(known), n_threads=n_threads)) as chunks_done:
+                for n_rows, found in chunks_done:
+                    pending.append(found)
+                    if len(pending) == _JOINED:
+                        pending = [tuple(Summary.join(of_one) for of_one in zip(*pending, strict=True))]
+                    if watch is not None:
+                        watch.advance(task, n_rows, pending)
         except BaseException:
             if watch is not None and pending:
                 watch.keep(task, pending)
@@ -179,7 +184,7 @@ class Done:
 
 def in_this_process(
     family: Family, x: Stored, y: Stored, blocks: Blocks, done: Done, *, n_threads: int | None
-) -> Iterator[tuple[int, tuple[Summary, ...]]]:
+) -> Found:
     """Yield the summaries of all chunks, the next of which is read while one is computed."""
     cut = chunks(blocks, row_bytes(x, y), n_kernels=len(family.kernels))
     todo = [stretch for chunk in cut for stretch in done.left_of(*chunk)]

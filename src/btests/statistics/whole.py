@@ -135,7 +135,7 @@ class Gram:
         """
         rows = np.concatenate([s.deal(0, 1, len(s))[0] for s in (self.x, self.y)])
         if self.x.is_numeric and sees_no_shift(self.kernel):
-            rows = rows - self.x.origin
+            rows = rows - self.x.frame.origin
         n_x, n = len(self.x), len(rows)
         strips = [slice(i, min(i + TILE, end)) for start, end in ((0, n_x), (n_x, n)) for i in range(start, end, TILE)]
         constant = float(_evaluate(self.kernel, rows[:1], rows[n_x : n_x + 1])[0, 0])

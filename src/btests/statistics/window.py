@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from btests.blocks import Array
+from btests.statistics.frame import Frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +21,13 @@ class Window:
         Contiguous: (m, d).
     start
         The position of the first of them among all rows of the sample.
-    origin
+    frame
         That of the whole sample.
     """
 
     rows: npt.NDArray[Any]
     start: int
-    origin: Array
+    frame: Frame
 
     @property
     def order(self) -> None:
@@ -51,4 +51,4 @@ class Window:
     def columns(self, columns: tuple[int, ...]) -> Window:
         """Return the same rows with these coordinates alone, as a copy: (m, d) to (m, c)."""
         chosen = list(columns)
-        return replace(self, rows=np.ascontiguousarray(self.rows[:, chosen]), origin=self.origin[chosen])
+        return replace(self, rows=np.ascontiguousarray(self.rows[:, chosen]), frame=self.frame.columns(chosen))
