@@ -15,7 +15,7 @@ from btests.experiments.choices import grid, tables, trials
 from btests.experiments.choices.changes import BY_NAME, CHANGES, PUBLISHED_CHANGES
 from btests.experiments.choices.choosers import CHOICES, CURVES, NULLS, PAIRED, PICKED, RERUN
 from btests.experiments.choices.curve import size_needed
-from btests.experiments.choices.grid import Cell
+from btests.experiments.choices.grid import LIMITS, Cell
 from btests.experiments.choices.perturbed import HEIGHTS, perturbed_uniform, published_samples
 from btests.experiments.choices.ranking import rank, recommend
 from btests.experiments.choices.tally import Tally, add_up, read_tallies, write_tallies
@@ -68,6 +68,10 @@ def test_an_interrupted_study_goes_on_where_it_was(tmp_path: Path, monkeypatch: 
         Cell("published", PUBLISHED_CHANGES[0].name, 40, False, tuple(RERUN), ("SignFlip",), 2),
         Cell("pairs", "blobs", 40, True, ("Median()",), tuple(NULLS), 2),
         Cell("whole", "coin", 30, False, tuple(CHOICES), ("SignFlip",), 1),
+        *(
+            Cell(study, "blobs", 40, True, ("Median()", "MaxRatio()"), limit.nulls, 2)
+            for study, limit in LIMITS.items()
+        ),
     ]
     monkeypatch.setattr(grid, "cells", lambda quick: iter(few))
     options = ["--quick", "--out", str(tmp_path), "--workers", "1"]
@@ -184,4 +188,4 @@ def test_the_docs_say_what_the_rule_recommends() -> None:
 def test_every_pair_that_misses_its_level_is_named_in_the_docs() -> None:
     text = (DOCS / "choices.md").read_text(encoding="utf-8").split("### Ranking")[0]
     for tally in tables.misses(read_tallies(DOCS / "choices.csv")):
-        assert f"`{tally.choice} with {tally.null}`" in text
+        assert f"`{tables.pair_name(tally)}`" in text

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from btests import Combination, CrossValidation, Gaussian, MaxMMD, MaxRatio, SignFlip, Weights, btest
+from btests.blocks import Blocks
 from btests.selection import Selection, Setting
 from btests.selection.cross_validation import folds_of_groups
-from btests.selection.evidence import Evidence
+from btests.selection.evidence import Evidence, worth_asking
 from btests.selection.weights import best_weights
 from btests.statistics import Sample
+from btests.summary import Summary
 from tests import reference
 from tests.kernels.formulas import radial
 from tests.reference import Array, Scalar
@@ -177,3 +179,50 @@ def test_it_finds_the_scale_that_matters() -> None:
         shares.append(c.weight * mean if 0.06 <= cast(Gaussian, c.kernel).bandwidth <= 0.5 else 0.0)
     chosen = Weights().select(Sample(x), Sample(y), Setting()).kernel
     assert sum(shares) > 0.9 * btest(x, y, kernel=chosen, null=SignFlip(1), seed=1).statistic
+
+
+def with_cores(entries: list[float], n_rows: int = 12) -> Summary:
+    """Return the summary of one block whose core holds these entries above the diagonal, and zeros."""
+    core = np.zeros((n_rows, n_rows))
+    core[np.triu_indices(n_rows, 1)] = entries + [0.0] * (n_rows * (n_rows - 1) // 2 - len(entries))
+    return Summary.of(Blocks(n_rows, n_rows, 1), np.ones(1), (core + core.T)[None])
+
+
+def test_pairs_that_tell_are_counted() -> None:
+    assert with_cores([]).n_telling() == 0.0
+    assert with_cores([1e-200]).n_telling() == pytest.approx(1.0)
+    assert with_cores([1.0, -1.0, 1.0]).n_telling() == pytest.approx(3.0)
+    assert with_cores([1.0, 1e-3, 1e-3]).n_telling() == pytest.approx(1.0, abs=1e-5)
+    normal = np.random.default_rng(0).normal(size=32 * 31 // 2)
+    assert with_cores(normal.tolist(), 32).n_telling() == pytest.approx(normal.size / 3.0, rel=0.2)
+
+
+def test_a_kernel_that_sees_four_pairs_is_not_asked() -> None:
+    few, enough = with_cores([1.0] * 4), with_cores([1.0] * 5)
+    heard = np.array([True, True, False])
+    assert worth_asking(heard, [few, enough, enough]).tolist() == [False, True, False]
+    assert worth_asking(heard, [few, few, enough]).tolist() == [True, True, False]  # somebody must be chosen
+
+
+@pytest.mark.parametrize("selector", [MaxMMD, MaxRatio, Weights, CrossValidation])
+def test_one_pair_does_not_win(selector: type[MaxRatio]) -> None:
+    """One duplicate among the rows of x is all that the narrow kernel sees, and by that it has the largest score."""
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(size=(400, 3)), rng.normal(size=(400, 3))
+    x[9] = x[0]  # in one block, and in different folds
+    narrow, wide = Gaussian(1e-3), Gaussian(1.0)
+    found = selector([narrow, wide]).select(Sample(x), Sample(y), Setting(10))
+    assert found.kernel == wide
+    assert selector([narrow]).select(Sample(x), Sample(y), Setting(10)).kernel == narrow
+
+
+def test_weights_may_ask_all_kernels_as_the_paper_does() -> None:
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(size=(400, 3)), rng.normal(size=(400, 3))
+    x[9] = x[0]
+    family = [Gaussian(1e-3), Gaussian(1.0)]
+    asked = Weights(family, ask_all=True).select(Sample(x), Sample(y), Setting(10))
+    assert asked.candidates[0].weight > 0.0
+    assert repr(Weights(family, ask_all=True)).endswith("fraction=0.5, ask_all=True)")
+    with pytest.raises(TypeError, match="ask_all must be True or False, got 1"):
+        Weights(family, ask_all=1)  # type: ignore[arg-type]

@@ -11,10 +11,7 @@ import numpy as np
 from btests.blocks import Array
 from btests.nulls.laws import DrawnLaw, Law
 from btests.nulls.signs import Flips
-from btests.summary import Summary
-
-# A kernel whose deviation is not that much more than its rounding has nothing to say.
-_NOISE = 1e3
+from btests.summary import LOUD, Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,23 +32,22 @@ def largest_ratio(summaries: Sequence[Summary], flips: Flips) -> Verdict:
     huge ratio in every draw, and outshout all others. A kernel that no flip moves at all, 0 or constant on these rows,
     has nothing to say; where all are such, the p-value is 1.
     """
-    deviations = np.array([_deviation(summary) for summary in summaries])
-    noise = np.array([summary.rounding for summary in summaries])
-    alive = [int(j) for j in np.flatnonzero(deviations > _NOISE * noise)]
+    deviations, alive = _heard(summaries)
     if not alive:
         return Verdict(0, DrawnLaw(np.zeros(flips.n_draws), math.inf, flips.exhaustive), np.zeros(len(summaries)))
     units = deviations[alive]
     still = np.array([summaries[j].mean() - _moving(summaries[j]) for j in alive])
     observed = np.array([_moving(summaries[j]) for j in alive]) / units
-    tolerance = max(flips.tolerance(summaries[j]) / unit for j, unit in zip(alive, units, strict=True))
+    slack = np.array([flips.tolerance(summaries[j]) for j in alive]) / units
     draws = np.full(flips.n_draws, -np.inf)
     for j, unit, constant in zip(alive, units, still, strict=True):
         np.maximum(draws, (flips.means(summaries[j]) - constant) / unit, out=draws)
-    best = int(np.argmax(observed))
+    # The first of those that are equal but for rounding: narrow kernels that see the same few duplicates, say.
+    best = int(np.argmax(observed + slack >= (observed - slack).max()))
     scores = np.zeros(len(summaries))
     scores[alive] = observed
     # In the unit of the kernel that spoke: the statistic is its MMD^2, and the threshold one for that.
-    law = DrawnLaw(np.sort(draws) * units[best] + still[best], 2.0 * tolerance * units[best], flips.exhaustive)
+    law = DrawnLaw(np.sort(draws) * units[best] + still[best], 2.0 * slack.max() * units[best], flips.exhaustive)
     return Verdict(alive[best], law, scores)
 
 
@@ -67,7 +63,10 @@ def smallest_rank(summaries: Sequence[Summary], flips: Flips, weights: Array) ->
     for row, summary in zip(means, summaries, strict=True):
         row[: flips.n_draws] = flips.means(summary)
         row[flips.n_draws :] = summary.mean()
-    tolerances = np.array([flips.tolerance(summary) for summary in summaries])
+    # Of a kernel that has nothing to say all outcomes are equal.
+    tolerances = np.full(len(summaries), np.inf)
+    for j in _heard(summaries)[1]:
+        tolerances[j] = flips.tolerance(summaries[j])
     own = [np.sort(row) for row in means]
     # How many of all outcomes are at least as large, ties included.
     counts = np.stack(
@@ -123,14 +122,13 @@ class RankLaw:
         return math.inf if low < 1 else float(self.own[n - 1 - low]) + self.tolerance if low < n else -math.inf
 
 
+def _heard(summaries: Sequence[Summary]) -> tuple[Array, list[int]]:
+    """Return the deviation of each kernel over all flips, and which of them are more than noise."""
+    deviations = np.array([summary.deviation() for summary in summaries])
+    noise = np.array([summary.rounding for summary in summaries])
+    return deviations, [int(j) for j in np.flatnonzero(deviations > LOUD * noise)]
+
+
 def _moving(summary: Summary) -> float:
     """Return the part of the average block value that flips move."""
     return float(summary.cores.sum()) / summary.blocks.n_blocks
-
-
-def _deviation(summary: Summary) -> float:
-    """Return the standard deviation of the average block value over all flips."""
-    unit = float(np.abs(summary.cores).max(initial=0.0))
-    if unit == 0.0 or not math.isfinite(unit):
-        return 0.0
-    return unit * math.sqrt(2.0 * float(np.sum((summary.cores / unit) ** 2))) / summary.blocks.n_blocks

@@ -18,9 +18,15 @@ NO_DIFFERENCE = "no kernel found a difference on the rows of the choice"
 
 
 def take_best(
-    kernels: tuple[Kernel, ...], scores: Array, is_alive: npt.NDArray[np.bool_], parts: Parts, note: str = ""
+    kernels: tuple[Kernel, ...],
+    scores: Array,
+    is_alive: npt.NDArray[np.bool_],
+    parts: Parts,
+    *,
+    note: str = "",
+    slack: Array | float = 0.0,
 ) -> Selection:
-    """Return the kernel of the largest score, the first of them where several have it.
+    """Return the kernel of the largest score, the first of them where several have it, within their ``slack``.
 
     A kernel that is 0 or constant on the rows of the choice has the score 0, which would beat one that was unlucky and
     is negative; so it is not asked. Where all are such, there is nothing to choose by: the answer is the average of
@@ -30,9 +36,14 @@ def take_best(
         note = "no kernel tells any rows apart, so nothing can be chosen; taking all with the same weight"
         warn(note, SelectionWarning)
         return combine(kernels, scores, np.full(len(kernels), 1.0 / len(kernels)), parts, note)
-    best = int(np.argmax(np.where(is_alive, scores, -np.inf)))
+    best = first_of_the_best(scores, is_alive, slack)
     weights = (np.arange(len(kernels)) == best).astype(np.float64)
     return combine(kernels, scores, weights, parts, note or ("" if scores[best] > 0.0 else NO_DIFFERENCE))
+
+
+def first_of_the_best(scores: Array, is_alive: npt.NDArray[np.bool_], slack: Array | float) -> int:
+    """Return the first of the alive whose score is the largest, within its ``slack``: (J,) to a number."""
+    return int(np.argmax(is_alive & (scores + slack >= np.where(is_alive, scores - slack, -np.inf).max())))
 
 
 def combine(kernels: tuple[Kernel, ...], scores: Array, weights: Array, parts: Parts, note: str = "") -> Selection:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from btests.blocks import MAX_GROUPS, Array, Blocks, group_sizes
 from btests.selection.choice import take_best
-from btests.selection.evidence import summarize_checked
+from btests.selection.evidence import summarize_as_tested, summarize_checked, worth_asking
 from btests.selection.families import bandwidths
 from btests.selection.family import AnyFamily, check_family, kernels_of, shown
 from btests.selection.protocol import Selection, Setting
 from btests.selection.split import check_fraction, split
 from btests.statistics import AnySample
-from btests.summary import Summary
+from btests.summary import LOUD, Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,13 @@ class CrossValidation:
         n = len(parts.choice_x)
         summaries = summarize_checked(kernels, parts.choice_x, parts.choice_y, Blocks(n, n, 1))
         scores = np.array([held_out_score(summary, self.n_folds) for summary in summaries])
-        # Exactly 0: it saw no two rows of different folds.
-        return take_best(kernels, scores, scores != 0.0, parts)
+        noise = np.array([summary.rounding for summary in summaries])
+        sizes = np.array([size_between_folds(summary, self.n_folds) for summary in summaries])
+        # All pairs of rows make the score, and those within blocks the test: a kernel must see enough of these.
+        seen = summarize_as_tested(kernels, parts.choice_x, parts.choice_y, setting)
+        # The others saw no two rows of different folds, or nothing but noise there. (A score of 0 may be a draw.)
+        is_alive = worth_asking(sizes > LOUD * noise, seen)
+        return take_best(kernels, scores, is_alive, parts, slack=noise)
 
     def __repr__(self) -> str:
         return f"CrossValidation({shown(self.family)}, n_folds={self.n_folds}, fraction={self.fraction:g})"
@@ -67,6 +72,13 @@ def folds_of_groups(n_rows: int, n_folds: int) -> Array:
     n_groups = Blocks(n_rows, n_rows, 1).n_groups
     n_folds = min(n_folds, n_groups)
     return np.asarray(np.arange(n_groups) * n_folds // n_groups == np.arange(n_folds)[:, None], dtype=np.float64)
+
+
+def size_between_folds(summary: Summary, n_folds: int) -> float:
+    """Return the deviation of MMD^2 over all sign flips, from the pairs in different folds alone."""
+    member = folds_of_groups(summary.blocks.n_x, n_folds)
+    part = summary.parts[0]
+    return replace(summary, parts=(replace(part, cores=part.cores * (1.0 - member.T @ member)),)).deviation()
 
 
 def held_out_score(summary: Summary, n_folds: int) -> float:

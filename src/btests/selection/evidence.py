@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,10 +13,14 @@ from btests.kernels.protocol import Kernel
 from btests.selection.protocol import Setting
 from btests.statistics import AnySample, Family, summarize_family
 from btests.statistics.checks import check_kernel
-from btests.summary import Summary, sample_sd
+from btests.summary import LOUD, Summary, sample_sd
 
 # A spread from fewer blocks says little: blocks of the choice are made smaller where there would not be as many.
 _LEAST_BLOCKS = 8
+
+# Signs of four pairs are all the same in one of sixteen cases, of five in one of thirty-two: no fewer can tell samples
+# apart at a level of 5 %.
+_FEWEST_PAIRS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +39,13 @@ class Evidence:
         The unbiased MMD^2 of each of m blocks for each of J kernels: (J, m).
     n_pairs
         Pairs a < b in a block.
+    noise
+        How well the means are known: (J,), or one number for all.
     """
 
     values: Array
     n_pairs: float
+    noise: Array | float = 0.0
 
     @property
     def is_alive(self) -> npt.NDArray[np.bool_]:
@@ -56,6 +64,10 @@ class Evidence:
         """Return mean over spread of the block sums: (J,)."""
         return self.n_pairs * self.means() / self.spreads(regulariser)
 
+    def slack(self, regulariser: float) -> Array:
+        """Return how well the ratios are known: (J,)."""
+        return np.asarray(self.n_pairs * self.noise / self.spreads(regulariser))
+
     def correlations(self, regulariser: float) -> Array:
         """Return ``Q + regulariser I``, rows and columns divided by ``spreads``: (J, J), 1 on the diagonal."""
         # Divided before they are squared, so that no scale of a kernel leaves the range of floats.
@@ -67,14 +79,51 @@ class Evidence:
         return np.asarray(out)
 
 
-def gather(kernels: tuple[Kernel, ...], x: AnySample, y: AnySample, setting: Setting) -> Evidence:
-    """Return the evidence of all blocks of two samples, of the size that the test has, or smaller."""
+def gather(
+    kernels: tuple[Kernel, ...], x: AnySample, y: AnySample, setting: Setting, *, ask_all: bool = False
+) -> Evidence:
+    """Return the evidence of all blocks of two samples, of the size that the test has, or smaller.
+
+    Kernels that are not ``worth_asking`` are given zeros, unless all that are heard are to be asked.
+    """
+    return evidence_of(summarize_as_tested(kernels, x, y, setting), ask_all=ask_all)
+
+
+def evidence_of(summaries: Sequence[Summary], *, ask_all: bool = False) -> Evidence:
+    """Return the evidence of summaries, one per kernel, of the same blocks."""
+    b = summaries[0].blocks.block_size
+    values = np.stack([summary.values for summary in summaries])
+    noise = np.array([summary.rounding for summary in summaries])
+    is_heard = _sizes(values) > LOUD * noise
+    values[~(is_heard if ask_all else worth_asking(is_heard, summaries))] = 0.0
+    return Evidence(values, b * (b - 1) / 2.0, noise)
+
+
+def summarize_as_tested(
+    kernels: tuple[Kernel, ...], x: AnySample, y: AnySample, setting: Setting
+) -> tuple[Summary, ...]:
+    """Return one summary per kernel, in blocks of the size that the test has, or smaller."""
     n = min(len(x), len(y))
     asked = replace(setting, block_size=None if setting.block_size is None else min(n, setting.block_size))
     blocks = Blocks.of_size(len(x), len(y), min(asked.size_for(x, y), max(2, n // _LEAST_BLOCKS)), len(kernels))
-    summaries = summarize_checked(kernels, x, y, blocks)
-    b = blocks.block_size
-    return Evidence(np.stack([summary.values for summary in summaries]), b * (b - 1) / 2.0)
+    return summarize_checked(kernels, x, y, blocks)
+
+
+def worth_asking(is_heard: npt.NDArray[np.bool_], summaries: Sequence[Summary]) -> npt.NDArray[np.bool_]:
+    """Return which kernels may be chosen: of those that are heard, the ones that see enough, or all if none does: (J,).
+
+    A kernel so narrow that one pair of rows outweighs all others scores well by chance, sees as little in the rows of
+    the test, and finds nothing there: with whatever null, and with those that are right in the limit it never would.
+    """
+    enough = is_heard & np.array([summary.n_telling() >= _FEWEST_PAIRS for summary in summaries])
+    return enough if enough.any() else is_heard
+
+
+def _sizes(values: Array) -> Array:
+    """Return the root of the sum of squares over m: (J, m) to (J,), of values of any scale."""
+    largest = np.abs(values).max(axis=1)
+    units = np.where(largest > 0.0, largest, 1.0)
+    return np.asarray(largest * np.sqrt(np.sum((values / units[:, None]) ** 2, axis=1)) / values.shape[1])
 
 
 def summarize_checked(kernels: tuple[Kernel, ...], x: AnySample, y: AnySample, blocks: Blocks) -> tuple[Summary, ...]:

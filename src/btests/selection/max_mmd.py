@@ -40,7 +40,7 @@ class MaxMMD:
         parts = split(x, y, self.fraction, setting)
         kernels = kernels_of(self.family, parts.choice_x, parts.choice_y)
         evidence = gather(kernels, parts.choice_x, parts.choice_y, setting)
-        return take_best(kernels, evidence.means(), evidence.is_alive, parts)
+        return take_best(kernels, evidence.means(), evidence.is_alive, parts, slack=evidence.noise)
 
     def __repr__(self) -> str:
         return f"MaxMMD({shown(self.family)}, fraction={self.fraction:g})"

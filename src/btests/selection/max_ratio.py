@@ -20,7 +20,8 @@ class MaxRatio:
 
     eta is the average and Q_jj the variance of the block statistics (sums over the pairs of a block, as in
     ``Weights``). For many blocks the power of the test grows with this ratio (Gretton et al. 2012b; section 3 of
-    Zaremba et al. 2013), and it is what ``Weights`` maximises over combinations.
+    Zaremba et al. 2013), and it is what ``Weights`` maximises over combinations. Here and in the other selectors a
+    kernel whose score is carried by fewer than five pairs of rows is not asked, unless all are such.
 
     Attributes
     ----------
@@ -47,7 +48,8 @@ class MaxRatio:
         parts = split(x, y, self.fraction, setting)
         kernels = kernels_of(self.family, parts.choice_x, parts.choice_y)
         evidence = gather(kernels, parts.choice_x, parts.choice_y, setting)
-        return take_best(kernels, evidence.ratios(self.regulariser), evidence.is_alive, parts)
+        ratios, slack = evidence.ratios(self.regulariser), evidence.slack(self.regulariser)
+        return take_best(kernels, ratios, evidence.is_alive, parts, slack=slack)
 
     def __repr__(self) -> str:
         return f"MaxRatio({shown(self.family)}, regulariser={self.regulariser:g}, fraction={self.fraction:g})"

@@ -46,6 +46,9 @@ class Weights:
         Added to the variances of the block statistics, as sums over the ``B (B - 1) / 2`` pairs of a block.
     fraction
         Share of the rows that the choice is made on, and that are not tested.
+    ask_all
+        Ask also kernels that see fewer than five pairs of rows, as the paper does; under the null hypothesis they are
+        taken often, and find nothing.
 
     References
     ----------
@@ -67,36 +70,45 @@ class Weights:
     family: AnyFamily = field(default_factory=bandwidths)
     regulariser: float = 1e-3
     fraction: float = 0.5
+    ask_all: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "family", check_family(self.family))
         require_positive("regulariser", self.regulariser)
         check_fraction(self.fraction)
+        if not isinstance(self.ask_all, bool):
+            raise TypeError(f"ask_all must be True or False, got {self.ask_all!r}")
 
     def select(self, x: AnySample, y: AnySample, setting: Setting) -> Selection:
         """Return the combination and the rows to test with it."""
         parts = split(x, y, self.fraction, setting)
         kernels = kernels_of(self.family, parts.choice_x, parts.choice_y)
-        evidence = gather(kernels, parts.choice_x, parts.choice_y, setting)
+        evidence = gather(kernels, parts.choice_x, parts.choice_y, setting, ask_all=self.ask_all)
         ratios, weights = evidence.ratios(self.regulariser), best_weights(evidence, self.regulariser)
         if weights is not None:
             return combine(kernels, ratios, weights, parts)
         reason = "the weights could not be found" if np.any(ratios > 0.0) else NO_DIFFERENCE
         note = f"{reason}; taking the one of the largest ratio of mean and standard deviation"
+        slack = evidence.slack(self.regulariser)
         if evidence.is_alive.any():  # else take_best warns of something worse
             warn(note, SelectionWarning)
-        return take_best(kernels, ratios, evidence.is_alive, parts, note)
+        return take_best(kernels, ratios, evidence.is_alive, parts, note=note, slack=slack)
 
     def __repr__(self) -> str:
-        return f"Weights({shown(self.family)}, regulariser={self.regulariser:g}, fraction={self.fraction:g})"
+        more = ", ask_all=True" if self.ask_all else ""
+        return f"Weights({shown(self.family)}, regulariser={self.regulariser:g}, fraction={self.fraction:g}{more})"
 
 
 def best_weights(evidence: Evidence, regulariser: float) -> Array | None:
     """Return weights (J,) that sum to 1, or None where there are none."""
     # In units of each kernel's spread: the same programme, and a matrix that no scale of a kernel can spoil.
-    solution = minimise(evidence.correlations(regulariser), evidence.ratios(regulariser))
-    if solution is None:
+    # Without the kernels that see nothing: among many of them the solver has gone astray.
+    alive = np.flatnonzero(evidence.is_alive)
+    found = minimise(evidence.correlations(regulariser)[np.ix_(alive, alive)], evidence.ratios(regulariser)[alive])
+    if found is None:
         return None
+    solution = np.zeros(len(evidence.values))
+    solution[alive] = found
     solution = np.where(solution < _SMALLEST * solution.sum(), 0.0, solution)
     spreads = evidence.spreads(regulariser)
     weights = solution / (spreads / spreads.min())

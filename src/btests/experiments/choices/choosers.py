@@ -113,5 +113,6 @@ NULLS: dict[str, Null] = {
     "Gamma": Gamma(),
     "Pearson": Pearson(),
 }
+EXACT_NULLS = ("SignFlip", "Permutation")
 BLOCK_NULLS = tuple(NULLS)[:4]
 QUADRATIC_NULLS = tuple(NULLS)[4:]

@@ -6,11 +6,43 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from btests.experiments.choices.changes import BY_NAME, CHANGES, PUBLISHED_CHANGES
-from btests.experiments.choices.choosers import BLOCK_NULLS, CHOICES, CURVES, PAIRED, PICKED, QUADRATIC_NULLS, RERUN
+from btests.experiments.choices.choosers import (
+    BLOCK_NULLS,
+    CHOICES,
+    CURVES,
+    EXACT_NULLS,
+    PAIRED,
+    PICKED,
+    QUADRATIC_NULLS,
+    RERUN,
+)
 from btests.selection import Aggregate
 
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """Rows, and rows of a block, at which nulls that are right in the limit should be; None: all rows, or sqrt(n)."""
+
+    n: int
+    block_size: int | None
+    nulls: tuple[str, ...]
+    trials: int
+
+
+def _inexact(nulls: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(null for null in nulls if null not in EXACT_NULLS)
+
+
+#: Where every pair of a choice and a null that is not exact should hold its level. Values of blocks of two rows are not
+#: skewed, so that even the paper's null has nothing to miss; those of four are, a little.
+LIMITS = {
+    "pairs-of-2": Limit(2000, 2, _inexact(BLOCK_NULLS), 2000),
+    "pairs-of-4": Limit(2000, 4, _inexact(BLOCK_NULLS), 2000),
+    "pairs-of-all": Limit(400, None, _inexact(QUADRATIC_NULLS), 600),
+}
+
 #: The parts of the study.
-STUDIES = ("ranking", "whole", "pairs", "curve", "published")
+STUDIES = ("ranking", "whole", "pairs", "curve", "published", *LIMITS)
 
 #: Rows of the table of levels of pairs, and its problems.
 PAIRS_N = 200
@@ -75,6 +107,10 @@ def cells(quick: bool) -> Iterator[Cell]:
         picked = (PICKED,) if BY_NAME[problem].picked is not None else ()
         # Half of the rows: blocks of all of them are worth more.
         yield Cell("whole", problem, BY_NAME[problem].n // 2, False, (*picked, *CHOICES), flips, 5 if quick else 300)
+    chosen = tuple(name for name, choice in PAIRED.items() if not isinstance(choice, Aggregate))
     for problem in PAIRS_PROBLEMS:
-        chosen = tuple(name for name, choice in PAIRED.items() if not isinstance(choice, Aggregate))
         yield Cell("pairs", problem, PAIRS_N, True, chosen, QUADRATIC_NULLS, 10 if quick else 600)
+    for study, limit in LIMITS.items():
+        for problem in PAIRS_PROBLEMS:
+            trials = 10 if quick else limit.trials
+            yield Cell(study, problem, limit.n, True, chosen, limit.nulls, trials)

@@ -8,11 +8,19 @@ from pathlib import Path
 from btests.experiments.choices.changes import BY_NAME, SHARED
 from btests.experiments.choices.choosers import CHOICES, NULLS, PAIRED, PICKED, RERUN
 from btests.experiments.choices.curve import curves, size_needed
+from btests.experiments.choices.grid import LIMITS
 from btests.experiments.choices.ranking import rank, recommend, standard_error
 from btests.experiments.choices.tally import Tally
 
 #: What the interval of a level should touch.
 TARGET = (0.045, 0.055)
+
+#: What the tables of pairs in the limit are called.
+_LIMITS = {
+    "pairs-of-2": "In blocks of 2, nulls that are not exact",
+    "pairs-of-4": "In blocks of 4, nulls that are not exact",
+    "pairs-of-all": "In quadratic time, nulls that are not exact",
+}
 
 #: Powers that Schrab et al. published for these problems (``paper/raw/results.csv`` of antoninschrab/mmdagg-paper):
 #: MMDAgg with uniform weights and the five bandwidths; the median bandwidth; one bandwidth of ten, chosen on half of
@@ -43,7 +51,14 @@ def write_tables(path: Path, tallies: Sequence[Tally], command: str) -> None:
 
 def misses(tallies: Sequence[Tally]) -> list[Tally]:
     """Return the pairs of a choice and a null whose 99 % interval does not touch the target."""
-    return [t for t in tallies if t.study == "pairs" and _misses(t)]
+    return [t for t in tallies if t.study in ("pairs", *LIMITS) and _misses(t)]
+
+
+def pair_name(t: Tally) -> str:
+    """Return what the page calls a pair of a choice and a null."""
+    limit = LIMITS.get(t.study)
+    where = "" if limit is None else f" in blocks of {limit.block_size or 'all rows'}"
+    return f"{t.choice} with {t.null}{where}"
 
 
 def _ranking(tallies: Sequence[Tally]) -> list[str]:
@@ -148,24 +163,29 @@ def _published(tallies: Sequence[Tally]) -> list[str]:
 
 def _pairs(tallies: Sequence[Tally]) -> list[str]:
     parts = ["### Levels of every choice with every null"]
-    own = {(t.problem, t.choice, t.null): t for t in tallies if t.study == "pairs"}
-    for problem in dict.fromkeys(problem for problem, _, _ in own):
-        lines = _head(["choice", *NULLS], "l" * (1 + len(NULLS)))
-        for choice in PAIRED:
-            cells = []
-            for null in NULLS:
-                t = own.get((problem, choice, null))
-                if t is None:
-                    cells.append("refuses")
-                    continue
-                low, high = t.interval()
-                cells.append(f"{t.rate:.3f} ({low:.3f} to {high:.3f}){'*' if _misses(t) else ''}")
-            lines.append(f"| {choice} | {' | '.join(cells)} |")
-        some = [t for key, t in own.items() if key[0] == problem]
-        trials = {null: t.trials for t in some for null in [t.null]}
-        counted = ", ".join(f"{null} {n}" for null, n in trials.items())
-        parts += [f"{problem}, n = {some[0].n}. Trials: {counted}.", "\n".join(lines)]
-    return parts if own else []
+    for study, title in (("pairs", ""), *((study, f"### {title}") for study, title in _LIMITS.items())):
+        own = {(t.problem, t.choice, t.null): t for t in tallies if t.study == study}
+        if own and title:
+            parts.append(title)
+        nulls = [null for null in NULLS if study == "pairs" or null in LIMITS[study].nulls]
+        for problem in dict.fromkeys(problem for problem, _, _ in own):
+            tried = [choice for choice in PAIRED if study == "pairs" or any((problem, choice, n) in own for n in nulls)]
+            lines = _head(["choice", *nulls], "l" * (1 + len(nulls)))
+            for choice in tried:
+                cells = [_level(own.get((problem, choice, null))) for null in nulls]
+                lines.append(f"| {choice} | {' | '.join(cells)} |")
+            some = [t for key, t in own.items() if key[0] == problem]
+            trials = {null: t.trials for t in some for null in [t.null]}
+            counted = ", ".join(f"{null} {n}" for null, n in trials.items())
+            parts += [f"{problem}, n = {some[0].n}. Trials: {counted}.", "\n".join(lines)]
+    return parts if len(parts) > 1 else []
+
+
+def _level(t: Tally | None) -> str:
+    if t is None:
+        return "refuses"
+    low, high = t.interval()
+    return f"{t.rate:.3f} ({low:.3f} to {high:.3f}){'*' if _misses(t) else ''}"
 
 
 def _misses(t: Tally) -> bool:

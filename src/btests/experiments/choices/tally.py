@@ -22,7 +22,7 @@ class Tally:
     Attributes
     ----------
     study
-        Which part of the study: ``ranking``, ``whole``, ``pairs``, ``curve`` or ``published``.
+        Which part of the study, one of ``grid.STUDIES``.
     problem, n, is_null
         The cell.
     choice, null

@@ -12,11 +12,11 @@ import numpy as np
 from btests.api import btest
 from btests.experiments.choices.changes import BY_NAME
 from btests.experiments.choices.choosers import CHOICES, NULLS, PAIRED, PICKED, RERUN, Choice
-from btests.experiments.choices.grid import Cell
+from btests.experiments.choices.grid import LIMITS, Cell
 from btests.experiments.choices.tally import LEVEL, Tally
 from btests.nulls import SignFlip
 from btests.pipeline import choose
-from btests.selection import Aggregate
+from btests.selection import Aggregate, Setting
 from btests.statistics import Sample
 from btests.warnings import BTestWarning
 
@@ -54,18 +54,21 @@ def _test(cell: Cell, name: str, x: Any, y: Any, trial: int) -> list[tuple[str, 
     kernel = _named(cell, name)
     whole = cell.study in ("whole", "published")
     gamma = _ALL_ROWS if whole else 0.5
+    size = LIMITS[cell.study].block_size if cell.study in LIMITS else None
     outcomes = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BTestWarning)
         began = time.process_time()
         if len(cell.nulls) > 1 and not isinstance(kernel, Aggregate):
             # One choice serves all nulls. Fresh rows are in random order already: no shuffle.
-            selection = choose(kernel, Sample(x), Sample(y))
+            selection = choose(kernel, Sample(x), Sample(y), Setting(size))
             kernel, x, y = selection.kernel, selection.x.first(len(selection.x)), selection.y.first(len(selection.y))
         for null in cell.nulls:
             if isinstance(kernel, Aggregate) and not isinstance(NULLS[null], SignFlip):
                 continue  # it takes no other
-            result = btest(x, y, kernel=kernel, null=NULLS[null], seed=trial, shuffle=False, gamma=gamma)
+            result = btest(
+                x, y, kernel=kernel, null=NULLS[null], seed=trial, shuffle=False, gamma=gamma, block_size=size
+            )
             ended = time.process_time()
             outcomes.append((null, result.rejects(LEVEL), ended - began))
             began = ended
@@ -78,4 +81,4 @@ def _named(cell: Cell, name: str) -> Choice:
         if picked is None:
             raise ValueError(f"nobody has picked a kernel for {cell.problem!r}")
         return picked
-    return {"pairs": PAIRED, "published": RERUN}.get(cell.study, CHOICES)[name]
+    return {"pairs": PAIRED, "published": RERUN, **dict.fromkeys(LIMITS, PAIRED)}.get(cell.study, CHOICES)[name]

@@ -135,7 +135,16 @@ def _single(prefix: str, kernel: Kernel, label: str) -> list[Method]:
 def _multiple() -> list[Method]:
     sizes = (("b2", "2", _two), ("b8", "8", _eight), ("sqrt", "sqrt(n/2)", _half_root))
     return [
-        Method(f"multiple-{key}", "B-test", "multiple kernels", f"B = {text}", Weights(), Normal(), size, (4, 4e-4, 0))
+        Method(
+            f"multiple-{key}",
+            "B-test",
+            "multiple kernels",
+            f"B = {text}",
+            Weights(ask_all=True),
+            Normal(),
+            size,
+            (4, 4e-4, 0),
+        )
         for key, text, size in sizes
     ]
 

@@ -28,7 +28,7 @@ SINGLE: dict[str, Kernel | Selector] = {
     "median": Median(n_rows=50),
     "wider": Gaussian(2.0),
 }
-MULTIPLE = Weights()
+MULTIPLE = Weights(ask_all=True)
 
 #: What they are called in tables and figures.
 LABELS = {
@@ -45,7 +45,7 @@ over the square root of their number, against the normal table (`Normal()`). Whe
 the paper drops the remainder; here some blocks hold one row more. *sigma = 1* is exp(-d^2 / 2), `Gaussian(1)`: on
 Debian's pair of songs that comes closer to the published errors than exp(-d^2 / 8), which is what the paper calls
 sigma = 1 on the blobs. *sigma = median* is sqrt(median d^2 / 2) over 100 pooled rows. *Multiple kernels*: 26
-bandwidths, weights learned on half of the rows, the other half tested (`Weights()`).
+bandwidths, weights learned on half of the rows, the other half tested (`Weights(ask_all=True)`).
 """
 
 #: What captions say of the rows.
