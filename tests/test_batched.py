@@ -148,12 +148,14 @@ def test_wrong_arguments() -> None:
         ({"null": "permutation"}, "needs all rows at once"),
         ({"kernel": btests.Weights()}, "needs rows of its own"),
         ({"checkpoint": "file"}, "batches cannot be read again from the middle"),
+        ({"workers": 2}, "workers read rows by themselves, and batches are read here, once; save them to files"),
+        ({"workers": "tcp://127.0.0.1:1"}, "workers read rows by themselves"),
         ({"block_size": 1}, "block_size must be"),
         ({"block_size": 10**5}, "x has 6000 rows and y has 6000, and block_size is 100000"),
     ):
         with pytest.raises((ValueError, TypeError), match=complaint):
             btest(batches(X), batches(Y), **options)
-    with pytest.raises(ValueError, match="batch 0 of x must have rows and columns"):
+    with pytest.raises(ValueError, match="batch 0 of x is a single number"):
         btest((i for i in range(60)), Y)
     with pytest.raises(ValueError, match="x has 0 rows"):
         btest(iter([]), batches(Y))
@@ -162,6 +164,34 @@ def test_wrong_arguments() -> None:
     for one in (X, "x.npy", pd.DataFrame(X), {"a": X}, 3):
         with pytest.raises(TypeError, match="y must be an iterable of batches"):
             Stream().consume(batches(X), one)  # type: ignore[arg-type]
+
+
+def test_the_rows_of_an_array_are_no_batches() -> None:
+    complaint = r"batch 0 of x is a vector of 3 numbers.*numpy.reshape\(batch, \(1, -1\)\) for a row"
+    for x, y in ((X, iter(Y)), (X, Y), (X.tolist(), iter(Y.tolist()))):
+        for shuffle in (True, False):
+            with pytest.raises(ValueError, match=complaint):
+                btest(iter(x), y, seed=1, shuffle=shuffle)
+    with pytest.raises(ValueError, match=complaint):
+        Stream().consume(iter(X), iter(Y))
+    one_by_one = (np.reshape(row, (1, -1)) for row in X), (np.reshape(row, (1, -1)) for row in Y)
+    assert_same(btest(*one_by_one, block_size=50, seed=1), btest(X, Y, block_size=50, seed=1))
+
+
+@pytest.mark.parametrize("kernel", [None, Gaussian(1.0)])
+def test_batches_in_a_list(kernel: Any) -> None:
+    pairs = list(zip(batches(X, 500), batches(Y, 500), strict=True))
+    complaint = r"{} is a list of tuples of arrays.* btest\(\(pair\[0\] for pair in pairs\), \(pair\[1\] for pair"
+    for x, y, name in ((pairs, Y, "x"), (X, pairs, "y")):
+        with pytest.raises(TypeError, match=complaint.format(name)):
+            btest(x, y, kernel=kernel)
+    found = btest((pair[0] for pair in pairs), (pair[1] for pair in pairs), kernel=kernel, block_size=50, seed=3)
+    assert_same(found, btest(X, Y, kernel=kernel, block_size=50, seed=3))
+    with pytest.raises(TypeError, match=r"x is a list of arrays; give numpy.concatenate\(x\), or iter\(x\) if"):
+        btest(list(batches(X, 500)), Y, kernel=kernel)
+    for uneven in (list(batches(X)), list(zip(batches(X), batches(Y), strict=True))):
+        with pytest.raises(TypeError, match="is a list of"):
+            btest(uneven, Y)
 
 
 def test_objects_stay_objects() -> None:

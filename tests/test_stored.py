@@ -210,8 +210,22 @@ def test_columns_in_another_order(tmp_path: Path) -> None:
     assert_same(
         btest(open_source(x, ["a", "c"]), open_source(y, ["a", "c"]), seed=4), btest(X[:, ::2], Y[:, ::2], seed=4)
     )
-    with pytest.raises(ValueError, match="in different orders"):
-        btest(open_source(x), open_source(y))
+
+
+@pytest.mark.parametrize("write", [parquet, csv, parts])
+def test_sources_with_columns_in_another_order(write: Callable[[Rows, Path], str], tmp_path: Path) -> None:
+    x, ordered = write(X, tmp_path / "x"), write(Y, tmp_path / "ordered")
+    other = tmp_path / "y.csv"
+    pd.DataFrame(Y, columns=NAMES)[["c", "a", "b"]].to_csv(other, index=False)
+    alone = btest(open_source(x), open_source(ordered), seed=4)
+    for left in (x, open_source(x), pd.DataFrame(X, columns=NAMES)):
+        assert_same(btest(left, open_source(other), seed=4), alone)
+    turned = btest(open_source(other), open_source(ordered), seed=4)  # the order is that of x
+    assert_same(turned, btest(open_source(other), open_source(ordered, ["c", "a", "b"]), seed=4))
+    assert_same(btest(open_source(other), pd.DataFrame(Y, columns=NAMES), seed=4), turned)
+    pd.DataFrame(Y, columns=["a", "b", "d"]).to_csv(other, index=False)
+    with pytest.raises(ValueError, match="only in x: c; only in y: d"):
+        btest(open_source(x), open_source(other))
 
 
 def test_one_part_that_is_cut_off_is_named_or_left_out(tmp_path: Path) -> None:

@@ -36,12 +36,22 @@ class Recorder:
         Of the run; None for that of the file, or for a fresh one.
     progress
         Called with the rows done and the rows of the current task.
+    asked
+        How whoever asked would name a file for this, such as ``--checkpoint FILE``.
     """
 
-    def __init__(self, path: Path | None, run: str, seed: int | None, progress: Progress | None = None) -> None:
-        self._path, self._run, self._progress = path, run, progress
+    def __init__(
+        self,
+        path: Path | None,
+        run: str,
+        seed: int | None,
+        progress: Progress | None = None,
+        asked: str = "checkpoint=FILE",
+    ) -> None:
+        self._path, self._run, self._progress, self._asked = path, run, progress, asked
         self._done: dict[str, tuple[Summary, ...]] = {}
         self._rows = [0, 0]
+        self._task = ""
         self._saved = time.monotonic()
         known = self._resume(path, seed) if path is not None and path.exists() else None
         self.seed = check_seed(seed if known is None else known)
@@ -66,8 +76,7 @@ class Recorder:
     def begin(self, task: str, n_rows: int) -> tuple[Summary, ...] | None:
         """Take note of a task, and return what is done of it."""
         known = self._done.get(task)
-        done = 0 if known is None else round(n_rows * known[0].values.size / known[0].blocks.n_blocks)
-        self._rows = [done, n_rows]
+        self._task, self._rows = task, [_rows_in(known), n_rows]
         self._report(0)
         return known
 
@@ -88,8 +97,13 @@ class Recorder:
     def tell(self) -> str:
         """Return how to go on after a failure, as the end of a sentence."""
         if self._path is None:
-            return "with checkpoint=FILE the same call would go on from where it was"
-        done = "nothing" if not self._done else "{} of {} rows".format(*self._rows)
+            return f"with {self._asked} the same call would go on from where it was"
+        known, n_rows = self._done.get(self._task), self._rows[1]
+        if not self._task and self._done:  # of a run before this one, which has not come so far yet
+            *_, known = self._done.values()
+            n_rows = known[0].blocks.n_x + known[0].blocks.n_y
+        # From what was saved: an interruption may fall between a chunk and the report of it.
+        done = f"{_rows_in(known)} of {n_rows} rows" if self._done else "nothing"
         return f"the checkpoint {str(self._path)!r} holds {done}, and the same call goes on from there"
 
     def _report(self, n_rows: int) -> None:
@@ -109,10 +123,21 @@ class Recorder:
         self._saved = time.monotonic()
 
 
+def _rows_in(known: tuple[Summary, ...] | None) -> int:
+    """Return how many rows, of x and y together, are in the summaries of a task, one for each kernel."""
+    if known is None:
+        return 0
+    blocks = known[0].blocks
+    return round((blocks.n_x + blocks.n_y) * known[0].values.size / blocks.n_blocks)
+
+
 @contextmanager
 def telling_how_to_go_on(recorder: Recorder) -> Iterator[None]:
-    """Add to what is said of a cluster that fails what the checkpoint holds."""
+    """Add what the checkpoint holds to what is said of a cluster that fails, or of a user who stops the run."""
     try:
         yield
     except ClusterError as error:
         raise ClusterError(f"{error}; {recorder.tell()}") from None
+    except KeyboardInterrupt as error:
+        error.args = (recorder.tell(),)
+        raise

@@ -9,7 +9,7 @@ import numpy as np
 from btests.blocks import Blocks
 from btests.kernels.protocol import Kernel
 from btests.selection import Aggregate, Median, MedianFamily, Selector, Setting
-from btests.selection.family import kernels_of
+from btests.selection.family import MakesKernels, kernels_of
 from btests.selection.names import KERNELS, check_choice
 from btests.sources.protocol import Rows
 from btests.statistics import Family, Sample
@@ -44,6 +44,12 @@ class Learner:
     def aggregate(self) -> Aggregate:
         """How several kernels are tested at once."""
         return self.kernel if isinstance(self.kernel, Aggregate) else Aggregate()
+
+    @property
+    def depends_on_rows(self) -> bool:
+        """Whether there is anything to learn."""
+        learner = self.kernel.family if isinstance(self.kernel, Aggregate) else self.kernel
+        return isinstance(learner, (Median, MakesKernels))
 
     @property
     def n_rows(self) -> int:

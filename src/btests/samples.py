@@ -13,6 +13,9 @@ import numpy as np
 from btests.cluster import Spread, on_workers, reach
 from btests.order import AsStored
 from btests.sources import ArraySource, DaskSource, Dealt, Source, is_dask, open_source
+from btests.sources.contents import digests
+from btests.sources.dealt import paths_of
+from btests.sources.opening import with_columns
 from btests.statistics import Stored
 from btests.validation import check_batch, check_names, column_names
 
@@ -60,10 +63,11 @@ class StoredSamples:
 
     def close(self) -> None:
         """Let go of what was read ahead, of temporary files, and of a cluster of our own."""
-        self.x.close()
-        self.y.close()
-        if self.cluster is not None:
-            self.cluster.close()
+        with ExitStack() as all_of_it:  # whatever becomes of the others
+            if self.cluster is not None:
+                all_of_it.callback(self.cluster.close)
+            all_of_it.callback(self.y.close)
+            all_of_it.callback(self.x.close)
 
 
 def open_samples(
@@ -93,13 +97,11 @@ def open_samples(
         cluster = opened.enter_context(reach(workers, *collections))
         if cluster is None:
             return StoredSamples.of(x, y, seed, shuffle, streams)
-        # Both samples are on their way before anybody waits for one.
-        spread = [
-            Spread(cluster, dealt(source, seed, stream, shuffle), label)
-            for source, stream, label in zip((x, y), streams, "xy", strict=True)
-        ]
-        for one in spread:  # where a part cannot be read, the others are let go at once
-            opened.callback(one.close)
+        spread = []
+        # Both samples are on their way before anybody waits for one. Where one cannot be read, both are let go at once.
+        for source, stream, label in zip((x, y), streams, "xy", strict=True):
+            spread.append(Spread(cluster, dealt(source, seed, stream, shuffle), label))
+            opened.callback(spread[-1].close)
         stored = [Stored(one, 0, len(one.dealt), on_workers) for one in spread]
         return StoredSamples(stored[0], stored[1], opened.pop_all())
 
@@ -117,8 +119,8 @@ def dealt(source: Source, seed: int, stream: int, shuffle: bool | str) -> Dealt:
 
 
 def describe(source: Source) -> str:
-    """Return what tells the rows of a source from others: files, their sizes and times."""
-    return Dealt(source, AsStored(source.n_rows)).identity
+    """Return what tells the rows of a source from others: files, their sizes and times, and some of their bytes."""
+    return f"{Dealt(source, AsStored(source.n_rows)).identity} {digests(paths_of(source))}"
 
 
 def left_out(*sources: Source) -> str:
@@ -136,12 +138,7 @@ def matched(x: Any, y: Any) -> tuple[Source, Source]:
     names_x, names_y = names_of(x, source_x), names_of(y, source_y)
     if names_x is not None and names_y is not None and names_x != names_y:
         check_names(names_x, names_y)
-        if column_names(y) is not None or isinstance(y, (str, os.PathLike)):
-            source_y = source_of("y", y, names_x)
-        elif column_names(x) is not None or isinstance(x, (str, os.PathLike)):
-            source_x = source_of("x", x, names_y)
-        else:
-            raise ValueError("the columns of x and y come in different orders; open one with the columns of the other")
+        source_y = source_of("y", y, names_x) if column_names(y) is not None else with_columns(source_y, names_x)
     if source_x.width != source_y.width:
         raise ValueError(f"x has {source_x.width} columns and y has {source_y.width}; they must have the same")
     for name, source in (("x", source_x), ("y", source_y)):

@@ -13,30 +13,30 @@ from btests import fast, tree
 from btests.blocks import Array, Blocks, Index
 from btests.fast.pool import limit_threads
 from btests.feeding import Batches, feed
+from btests.incoming import Columns
 from btests.kernels.protocol import Kernel
 from btests.learning import Learner
 from btests.nulls import Null
-from btests.result import TestResult
+from btests.result import OVERFLOWED, TestResult
 from btests.selection import Aggregate, Median
-from btests.statistics import Family, Sample
+from btests.statistics import Family, Sample, measured
+from btests.statistics.frame import FRAME_ROWS, Frame
 from btests.statistics.plain import typical_sizes
-from btests.statistics.sample import ORIGIN_ROWS
 from btests.statistics.window import Window
 from btests.summary import Part, Summary
 from btests.tally import Tally
-from btests.validation import check_batch, check_names, check_seed, check_threads, column_names
+from btests.validation import check_seed, check_threads
 
 Rows = npt.NDArray[Any]
-
-# More blocks than any stream will see: a plan without an end.
-_ENDLESS = 2**40
 
 
 class Stream:
     """A two-sample test of batches that come one after another, of any size, with the memory of a few blocks.
 
-    Rows are tested in the order in which they come: row i of a block of x with row i of the block of y. The answer is
-    that of ``btest(x, y, shuffle=False)`` on all rows that fill blocks, to the last bit, however they were batched.
+    Rows are tested in the order in which they come: row i of a block of x with row i of the block of y. For kernels
+    that need no data (``Gaussian(1.0)``, ``"energy"``, ``Aggregate`` of such), the answer is that of ``btest(x, y,
+    shuffle=False)`` with these blocks, to the last bit, however rows were batched. Others (the default, ``"gaussian"``,
+    ``Median``) are learned from the first rows here and from rows spread over all data there, and the answers differ.
 
     Parameters
     ----------
@@ -79,15 +79,13 @@ class Stream:
         check_threads(n_threads)
         self._learner = Learner.of(kernel, dtype)
         self._seed, self._part, self._n_threads = check_seed(seed), int(part), n_threads
-        self._names: list[str] | None = None
-        self._width: int | None = None
+        self._columns = Columns()
         self._rows: tuple[list[Rows], list[Rows]] = ([], [])  # that wait for a block
         self._n_rows = [0, 0]
         self._n_done = 0
         self._family: Family | None = None
-        self._origin: Array | None = None
+        self._frame: Frame | None = None
         self._typical: list[float] = []
-        self._lanes = False
         self._values: list[list[Array]] = []
         self._nodes: Index = np.empty((0, 2), dtype=np.int64)
         self._cores: list[Array] = []
@@ -122,38 +120,33 @@ class Stream:
     def update(self, x: Any = None, y: Any = None, *, names: Sequence[str] | None = None) -> None:
         """Take more rows: arrays (m, d), vectors (m,) or data frames of numbers; None or no rows of one are fine.
 
-        Columns of data frames are matched by name, and those of arrays where ``names`` tells them.
+        Columns of data frames are matched by name, and those of arrays where ``names`` tells them. A batch on which a
+        kernel fails is not taken.
         """
-        width, known = self._width, self._names
-        batches: list[Rows | None] = []
-        for label, batch in (("x", x), ("y", y)):
-            rows = None if batch is None else check_batch(label, batch)
-            if rows is not None and len(rows):
-                if width is not None and rows.shape[1] != width:
-                    others = "those before had" if self._width is not None else "that of x has"
-                    raise ValueError(f"this batch of {label} has {rows.shape[1]} columns, and {others} {width}")
-                found = column_names(batch) or names
-                if found is not None and known is not None and list(found) != known:
-                    check_names(found, known, "this batch", "those before", f"all batches of {label}")
-                    rows = np.ascontiguousarray(rows[:, [list(found).index(column) for column in known]])
-                width, known = rows.shape[1], known or (None if found is None else list(found))
-            batches.append(rows)
-        self._width, self._names = width, known
-        for side, rows in enumerate(batches):  # both are right: now they count
-            if rows is not None and len(rows):
+        columns, family = replace(self._columns), self._family
+        admitted = self._columns.admit(x, y, names)
+        for side, rows in enumerate(admitted):
+            if rows is not None:
                 self._rows[side].append(rows)
                 self._n_rows[side] += len(rows)
-        if self._family is None and self._can_begin():
-            self._begin()
-        if self._family is not None:
-            self._advance()
+        try:
+            if self._family is None and self._can_begin():
+                self._begin()
+            if self._family is not None:
+                self._advance()
+        except Exception:
+            self._columns, self._family = columns, family
+            for side, rows in enumerate(admitted):
+                if rows is not None:
+                    self._n_rows[side] -= len(self._rows[side].pop())
+            raise
 
     def consume(self, x: Iterable[Any], y: Iterable[Any]) -> Stream:
         """Take the batches of two iterables, such as data loaders, until one of them ends, and return the stream.
 
-        A batch is an array, a tensor, a data frame, or a tuple or list whose first entry is one of these. Whichever
-        sample is behind is read next, so that few rows wait where the lengths differ. After an exception ``result()``
-        is the test of what came before it.
+        A batch is an array (m, d), a tensor, a data frame, or a tuple or list whose first entry is one of these.
+        Whichever sample is behind is read next, so that few rows wait where the lengths differ. After an exception
+        ``result()`` is the test of what came before it.
 
         Examples
         --------
@@ -188,10 +181,12 @@ class Stream:
             None if aggregate.weights is None else tuple(aggregate.weights),
             engine=engine,
             n_waiting=self.n_waiting,
+            width=self._columns.width,
+            dtype=family.dtype,
         )
 
     def result(self, null: Null | None = None) -> TestResult:
-        """Return the test of all blocks so far. To stop at the first small p-value is not a test at that level."""
+        """Return the test of all blocks so far. To stop at the first small p-value is not a test: see btests.Watch."""
         return self.tally().result(null)
 
     def _plan(self, n_blocks: int, n_kernels: int) -> Blocks:
@@ -199,20 +194,22 @@ class Stream:
 
     def _can_begin(self) -> bool:
         """Whether there are rows enough to learn from, and blocks enough to know how they will be computed."""
-        if min(self._n_rows) < ORIGIN_ROWS or self.n_blocks * min(self._b) < self._learner.n_rows:
+        if min(self._n_rows) < FRAME_ROWS or self.n_blocks * min(self._b) < self._learner.n_rows:
             return False
-        assert self._width is not None
-        endless, now = (fast.lanes_are_blocks(self._plan(n, 1), self._width) for n in (_ENDLESS, self.n_blocks))
-        return endless == now
+        assert self._columns.width is not None
+        # Of one kernel and of a family: what will be learned is not known yet.
+        plan, width = self._plan(self.n_blocks, 1), self._columns.width
+        return all(
+            fast.lanes_are_blocks(plan, width, n) == fast.lanes_are_blocks(plan, width, n, endless=True) for n in (1, 2)
+        )
 
     def _begin(self) -> None:
         n = -(-self._learner.n_rows // min(self._b))  # blocks
-        x, y = (_first(rows, max(ORIGIN_ROWS, n * b)) for rows, b in zip(self._rows, self._b, strict=True))
+        x, y = (_first(rows, max(FRAME_ROWS, n * b)) for rows, b in zip(self._rows, self._b, strict=True))
         self._family = self._learner.learn(x, y, self._plan(n, 1))
         samples = Sample(x), Sample(y)
-        self._origin = samples[0].origin
+        self._frame = samples[0].frame
         self._typical = typical_sizes(self._family.kernels, *samples)
-        self._lanes = fast.lanes_are_blocks(self._plan(_ENDLESS, 1), x.shape[1])
         self._values = [[] for _ in self._family.kernels]
 
     def _advance(self) -> None:
@@ -221,14 +218,14 @@ class Stream:
         if n == self._n_done:
             return
         assert self._family is not None
-        assert self._origin is not None
+        assert self._frame is not None
         plan = self._plan(n, len(self._family.kernels))
-        windows = []
+        windows, left = [], []
         for rows, b in zip(self._rows, self._b, strict=True):
             together = rows[0] if len(rows) == 1 else np.concatenate(rows)
             n_used = (n - self._n_done) * b
-            rows[:] = [together[n_used:].copy()] if len(together) > n_used else []
-            windows.append(Window(np.ascontiguousarray(together[:n_used]), self._n_done * b, self._origin))
+            left.append([together[n_used:].copy()] if len(together) > n_used else [])
+            windows.append(Window(np.ascontiguousarray(together[:n_used]), self._n_done * b, self._frame))
         if windows[0].rows.dtype != windows[1].rows.dtype:
             windows = [replace(window, rows=window.rows.astype(np.float64)) for window in windows]
         with limit_threads(self._n_threads):
@@ -239,9 +236,10 @@ class Stream:
                 self._n_done,
                 n,
                 n_threads=None,
-                lanes_are_blocks=self._lanes,
                 goes_on=True,
             )
+        if not all(np.isfinite(summary.values).all() and np.isfinite(summary.cores).all() for summary in found):
+            raise ValueError(OVERFLOWED)
         nodes = np.concatenate([self._nodes, found[0].parts[0].nodes])
         cores = []
         for j, summary in enumerate(found):
@@ -250,7 +248,7 @@ class Stream:
             before = [self._cores[j]] if self._cores else []
             merged, core = tree.merge(nodes, np.concatenate([*before, part.cores]), n + 1, plan.fold_level)
             cores.append(core)
-        self._nodes, self._cores, self._n_done = merged, cores, n
+        self._nodes, self._cores, self._n_done, self._rows = merged, cores, n, (left[0], left[1])
 
     def _so_far(self, n: int) -> tuple[Family, tuple[Summary, ...]]:
         spans = np.array([[0, n]], dtype=np.int64)
@@ -272,7 +270,7 @@ class Stream:
                 values[:] = [np.concatenate(values)]
                 nodes, folded = tree.merge(self._nodes, cores, n, blocks.fold_level)
                 parts.append(Part(self._part, blocks, spans, values[0], nodes, folded))
-        return family, tuple(Summary((part,), size) for part, size in zip(parts, typical, strict=True))
+        return family, measured([Summary((part,)) for part in parts], family.kernels, typical)
 
 
 def _first(rows: list[Rows], n_rows: int) -> Rows:

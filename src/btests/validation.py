@@ -87,6 +87,18 @@ def check_threads(n_threads: object) -> None:
         raise ValueError(f"n_threads must be a whole number of at least 1 or None, got {n_threads!r}")
 
 
+def check_path(name: str, value: object) -> None:
+    """Raise unless this is the path of a file, or None."""
+    if value is not None and (not isinstance(value, (str, os.PathLike)) or value == ""):
+        raise TypeError(f"{name} must be the path of a file, or None, got {value!r}")
+
+
+def check_told(name: str, function: object, of: str) -> None:
+    """Raise unless this can be called, or is None; ``of`` says with what."""
+    if function is not None and not callable(function):
+        raise TypeError(f"{name} must be a function of {of}, or None, got {function!r}")
+
+
 def check_alpha(alpha: object) -> float:
     """Return a level or a confidence between 0 and 1."""
     if isinstance(alpha, bool) or not isinstance(alpha, (int, float, np.floating)) or not 0.0 < float(alpha) < 1.0:
@@ -167,6 +179,7 @@ def _rows(name: str, value: Any, names: list[str] | None, objects_allowed: bool,
         array = np.empty(0, dtype=object)
     if array.dtype.kind in "biuf":
         if array.ndim not in (1, 2):
+            _refuse_listed_batches(name, value)
             raise ValueError(f"{name} must have rows and columns, (n, d) or (n,), got shape {array.shape}")
         if array.ndim == 2 and array.shape[1] == 0:
             raise ValueError(f"{name} has no columns")
@@ -176,11 +189,29 @@ def _rows(name: str, value: Any, names: list[str] | None, objects_allowed: bool,
     if array.size == 0 and isinstance(value, Sequence) and len(value) == 0:
         return np.empty((0, 1))
     if not objects_allowed:
+        _refuse_listed_batches(name, value)
         raise TypeError(
             f"{name} does not hold numbers ({array.dtype if array.size else 'rows of different lengths'}); "
             "encode it as numbers, or give a kernel for such objects, e.g. kernel=btests.Pairwise(function)"
         )
     return _objects(name, value)
+
+
+def _refuse_listed_batches(name: str, value: Any) -> None:
+    """Say how batches are given, where this is a list of them, or of batches of both samples side by side."""
+    if not isinstance(value, (list, tuple)) or not len(value):
+        return
+    first = value[0]
+    if getattr(first, "ndim", 0) >= 2:
+        raise TypeError(
+            f"{name} is a list of arrays; give numpy.concatenate({name}), or iter({name}) if they are batches to read "
+            "one after another"
+        )
+    if isinstance(first, (list, tuple)) and len(first) > 1 and all(getattr(one, "ndim", 0) >= 1 for one in first):
+        raise TypeError(
+            f"{name} is a list of tuples of arrays; if they are batches of both samples, give each sample by itself: "
+            "btest((pair[0] for pair in pairs), (pair[1] for pair in pairs))"
+        )
 
 
 def _warn_of_huge_whole_numbers(name: str, cells: Rows) -> None:

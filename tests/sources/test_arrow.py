@@ -42,6 +42,60 @@ def test_floats(tmp_path: Path, suffix: str, dtype: Any) -> None:
     assert source.names == ("a", "b", "c")
 
 
+def write_stream(path: Path, table: Any) -> str:
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table, max_chunksize=100)
+    return str(path)
+
+
+@pytest.mark.parametrize("suffix", [".arrow", ".arrows"])
+def test_streams_of_record_batches(tmp_path: Path, suffix: str) -> None:
+    rows = RNG.normal(size=(730, 3))
+    path = tmp_path / f"rows{suffix}"
+    source = open_source(write_stream(path, table_of(rows)))
+    check_source(source, rows)
+    edges = source.units()
+    assert edges is not None
+    assert edges.tolist() == [0, 100, 200, 300, 400, 500, 600, 700, 730]
+    check_source(open_source(path, ["c", "a"]), rows[:, [2, 0]])
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ValueError, match="is damaged or cut off"):
+        open_source(path)
+    path.write_bytes(whole[:4] + b"junk" * 10)
+    with pytest.raises(ValueError, match="is damaged or cut off"):
+        open_source(path)
+    coded = table_of(rows).append_column("d", pa.array(["u", "v"] * 365).dictionary_encode())
+    with pytest.raises(ValueError, match=r"is an Arrow stream with categories, .* save it as an Arrow file"):
+        open_source(write_stream(path, coded), ["a"])
+
+
+def test_files_that_are_named_like_something_else(tmp_path: Path) -> None:
+    table = table_of(RNG.normal(size=(20, 2)))
+    parquet.write_table(table, tmp_path / "table.parquet")
+    feather.write_feather(table, str(tmp_path / "table.arrow"))
+    write_stream(tmp_path / "table.stream", table)
+    np.save(tmp_path / "table.npy", np.zeros((3, 2)))
+    (tmp_path / "strange.csv").write_text("PAR1,b\n1,2\n")
+    (tmp_path / "table.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "table.junk").write_bytes(bytes(range(200, 256)))
+    assert open_source(tmp_path / "strange.csv").names == ("PAR1", "b")
+    for source, name, complaint in (
+        ("table.parquet", "x.npy", "is not a readable .npy file but a Parquet file: name it .parquet"),
+        ("table.parquet", "x.csv", "is a Parquet file: name it .parquet"),
+        ("table.arrow", "x.npy", "is not a readable .npy file but an Arrow file: name it .arrow"),
+        ("table.stream", "x.csv", "is a stream of Arrow record batches: name it .arrow"),
+        ("table.npy", "x.parquet", "is neither a Parquet nor an Arrow file, but a numpy array: name it .npy"),
+        ("table.csv", "x.parquet", "is neither a Parquet nor an Arrow file, but text: name it .csv if it is a table"),
+        ("table.csv", "x.npy", "is not a readable .npy file but text: name it .csv if it is a table"),
+        ("table.junk", "x.npy", "is not a readable .npy file"),
+        ("table.junk", "x.arrow", "is neither a Parquet nor an Arrow file: it does not begin as one"),
+    ):
+        (tmp_path / name).write_bytes((tmp_path / source).read_bytes())
+        with pytest.raises(ValueError, match=complaint):
+            open_source(tmp_path / name)
+
+
 @pytest.mark.parametrize("suffix", [".parquet", ".feather"])
 def test_numbers_of_all_kinds(tmp_path: Path, suffix: str) -> None:
     values = np.arange(250) % 100

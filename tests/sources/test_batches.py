@@ -87,10 +87,18 @@ def test_types() -> None:
     same(found, ROWS.astype(np.float32))
 
 
-def test_vectors_are_one_column() -> None:
-    for batch in ([1.0, 2.0], np.array([1.0, 2.0]), (np.array([1.0, 2.0]), LABELS), [Tensor(np.array([1.0, 2.0])), 0]):
-        (found,) = rows_of([batch])
-        same(found, np.array([[1.0], [2.0]]))
+VECTOR = np.array([1.0, 2.0])
+
+
+@pytest.mark.parametrize("batch", [[1.0, 2.0], VECTOR, (VECTOR, LABELS), [Tensor(VECTOR), 0], pd.Series(VECTOR)])
+def test_vectors_may_be_rows_or_a_column(batch: Any) -> None:
+    with pytest.raises(ValueError, match="batch 0 of x is a vector of 2 numbers, which may be a row, or rows of one"):
+        list(rows_of([batch]))
+    for shape, wanted in (((1, -1), VECTOR[None]), ((-1, 1), VECTOR[:, None])):  # as the sentence says
+        same(next(rows_of([np.reshape(VECTOR, shape)])), wanted)
+    for number in (1.0, np.float64(1.0), np.array(1.0), True):
+        with pytest.raises(ValueError, match="batch 0 of x is a single number; yield batches of rows"):
+            list(rows_of([number]))
 
 
 def test_columns_are_matched_by_name_and_empty_batches_left_out() -> None:
@@ -105,7 +113,8 @@ def test_columns_are_matched_by_name_and_empty_batches_left_out() -> None:
     ("batch", "sentence"),
     [
         (np.zeros((5, 3)), "batch 2 of y has 3 columns and those before it 2; all must have the same"),
-        (np.zeros(5), "batch 2 of y has 1 column and those before it 2"),
+        (np.zeros((5, 1)), "batch 2 of y has 1 column and those before it 2"),
+        (np.zeros(5), "batch 2 of y is a vector of 5 numbers"),
         (np.zeros((5, 2), dtype=np.float32), "batch 2 of y comes as float32 and those before it as float64"),
         (np.zeros((5, 2, 2)), r"batch 2 of y must have rows and columns, .* got shape \(5, 2, 2\)"),
         ([[1, 2], [3]], "batch 2 of y has rows of different lengths"),
@@ -170,7 +179,7 @@ def test_a_shuffle_does_not_depend_on_batches(n: int, buffer_rows: int, sizes: l
 
 
 def test_rows_that_fit_are_shuffled_exactly() -> None:
-    rows = np.arange(4.0)
+    rows = np.arange(4.0)[:, None]
     found = [tuple(np.concatenate(list(shuffled([rows], 5, seed))).ravel()) for seed in range(3000)]
     _, counts = np.unique(np.array(found), axis=0, return_counts=True)
     assert len(counts) == 24

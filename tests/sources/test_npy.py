@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import subprocess
@@ -167,3 +168,30 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 """
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert int(found.stdout) < 250
+
+
+def test_files_and_folders_that_are_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.save(tmp_path / "x.npy", np.zeros((5, 2)))
+
+    def closed(self: Path, *_: Any, **__: Any) -> Any:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(self))
+
+    with pytest.raises(ValueError, match="cannot be read: File name too long"):
+        open_source("x" * 5000 + ".npy")
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", closed)
+        with pytest.raises(ValueError, match=r"x\.npy' cannot be read: Permission denied"):
+            open_source(tmp_path / "x.npy")
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "stat", closed)  # the header is read, and then no more
+        with pytest.raises(ValueError, match=r"x\.npy' cannot be read: Permission denied"):
+            open_source(tmp_path / "x.npy")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "listdir", lambda path: closed(Path(path)))
+        with pytest.raises(ValueError, match=r"cannot be read: Permission denied"):
+            open_source(tmp_path)
+    for name in ("rglob", "is_file"):
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, name, closed)
+            with pytest.raises(ValueError, match=r"cannot be read: Permission denied"):
+                open_source(tmp_path)

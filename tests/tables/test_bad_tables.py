@@ -226,6 +226,25 @@ def test_pickles_are_never_loaded(shell: Shell, files: tuple[str, str]) -> None:
     assert "'junk.npy' is not a readable numpy file" in shell.refused("junk.npy", "b.csv")
 
 
+@pytest.mark.parametrize("options", [(), ("--memory", "1kB")])
+def test_files_that_are_named_like_something_else(
+    shell: Shell, files: tuple[str, str], options: tuple[str, ...]
+) -> None:
+    table = pa.table({"a": np.arange(50.0)})
+    for name in ("p.npy", "p.arrow"):
+        pq.write_table(table, name)
+        what = {"p.npy": "not a readable numpy file", "p.arrow": "not a readable Arrow or Feather file"}[name]
+        refused = shell.refused(name, "b.csv", *options)
+        assert f"'{name}' is {what} but a Parquet file: name it .parquet" in refused
+    np.save("n.npy", np.zeros((5, 2)))
+    Path("n.npy").rename("n.parquet")
+    told = "is not a readable Parquet file but a numpy array: name it .npy"
+    assert told in shell.refused("n.parquet", "b.csv", *options)
+    Path("c.npy").write_text(Path("b.csv").read_text())
+    told = "'c.npy' is not a readable numpy file but text: name it .csv if it is a table"
+    assert told in shell.refused("c.npy", "b.csv", *options)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -69,6 +69,13 @@ def as_feather(table: Any, name: str) -> str:
     return f"{name}.feather"
 
 
+def as_stream(table: Any, name: str) -> str:
+    coded = table.set_column(2, "colour", table["colour"].dictionary_encode())
+    with pa.OSFile(f"{name}.arrow", "wb") as sink, pa.ipc.new_stream(sink, coded.schema) as writer:
+        writer.write_table(coded, max_chunksize=900)
+    return f"{name}.arrow"
+
+
 def as_json(table: Any, name: str) -> str:
     text = table.to_pandas().assign(day=lambda t: t["day"].astype(str)).to_json(orient="records", lines=True)
     Path(f"{name}.jsonl").write_text(text, encoding="utf-8")
@@ -83,7 +90,7 @@ def as_parts(table: Any, name: str) -> str:
 
 
 FORMATS: list[Callable[[Any, str], str]] = [
-    *(as_csv, as_tsv, as_gz, as_parquet, as_categories, as_feather, as_json, as_parts),
+    *(as_csv, as_tsv, as_gz, as_parquet, as_categories, as_feather, as_stream, as_json, as_parts),
 ]
 
 

@@ -62,7 +62,7 @@ def test_round_trip(kernel: Any, tmp_path: Path) -> None:
     before.save(tmp_path / "t")
     after = Tally.load(str(tmp_path / "t"))
     assert_equal(after, before)
-    for name in ("kernels", "seed", "correction", "weights", "engine", "order", "n_waiting"):
+    for name in ("kernels", "seed", "correction", "weights", "engine", "order", "n_waiting", "width", "dtype"):
         assert getattr(after, name) == getattr(before, name)
     assert (tmp_path / "t").stat().st_size < 2**20 * len(before.kernels)
 
@@ -102,6 +102,21 @@ def test_nothing_is_overwritten_without_force(saved: Path) -> None:
     other.save(saved, force=True)
     assert Tally.load(saved).n_blocks == 30
     assert [path.name for path in saved.parent.iterdir()] == ["day.tally"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files have no such rights")
+def test_a_file_has_the_rights_that_open_would_give(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        stream_of(505, 3).tally().save(tmp_path / "t")
+        (tmp_path / "plain").write_bytes(b"")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "t").stat().st_mode == (tmp_path / "plain").stat().st_mode
+    assert (tmp_path / "t").stat().st_mode & 0o777 == 0o640
+    (tmp_path / "t").chmod(0o604)  # and one that is there keeps its own
+    stream_of(505, 3).tally().save(tmp_path / "t", force=True)
+    assert (tmp_path / "t").stat().st_mode & 0o777 == 0o604
 
 
 def test_a_full_disk_leaves_what_was_there(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,6 +213,8 @@ def altered(path: Path, **changes: Any) -> Path:
         ({"kernels": lambda _: 3}, "is a damaged tally"),
         ({"seed": lambda _: "many"}, "is a damaged tally"),
         ({"seed": lambda _: -1}, "is a damaged tally"),
+        ({"width": lambda _: -1}, "is a damaged tally"),
+        ({"dtype": lambda _: "float16"}, "nothing is computed in 'float16'"),
         ({"seed": lambda _: 1.5}, "is a damaged tally"),
         ({"parts": lambda p: [p[0] | {"n_blocks": 49}]}, "is a damaged tally"),
         ({"parts": lambda p: [p[0] | {"n_blocks": 0}]}, "is a damaged tally"),

@@ -96,6 +96,12 @@ def test_parts_are_as_good_as_one_stream() -> None:
     np.testing.assert_allclose(both.block_values, one.result().block_values, rtol=1e-9, atol=1e-12)
 
 
+def one_column() -> Tally:
+    stream = Stream(Gaussian(1.0), 10, seed=5, part=1)
+    stream.update(*(sample[:, :1] for sample in rows(500)))
+    return stream.tally()
+
+
 def test_what_does_not_add_says_why() -> None:
     tally = stream_of(500, 0, Gaussian(1.0)).tally()
     for other, complaint in (
@@ -111,6 +117,12 @@ def test_what_does_not_add_says_why() -> None:
     wide.update(*rows(500))
     with pytest.raises(ValueError, match="blocks of different sizes do not add"):
         tally + wide.tally()
+    with pytest.raises(ValueError, match="differ in the number of columns do not add: 2 and 1"):
+        tally + one_column()
+    coarse = Stream(Gaussian(1.0), 10, seed=5, part=1, dtype="float32")
+    coarse.update(*rows(500))
+    with pytest.raises(ValueError, match=r"differ in their arithmetic \(dtype\) do not add: 'float64' and 'float32'"):
+        tally + coarse.tally()
     with pytest.raises(ValueError, match="there is nothing to join"):
         Tally.join([])
     with pytest.raises(TypeError):

@@ -96,9 +96,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.exit(141)
     except OSError as error:
         where = "" if error.filename is None else f": {error.filename!r}"
-        click.echo(f"btests: {error.strerror}{where}.", err=True)
+        click.echo(f"btests: {error.strerror or error}{where}.", err=True)
         sys.exit(2)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("btests: stopped.", err=True)
+    except (click.Abort, KeyboardInterrupt) as error:
+        told = str(error.__cause__ or error)  # how to go on; click has put its own in place of what it caught
+        click.echo(f"btests: stopped{'; ' * bool(told)}{told}.", err=True)
         sys.exit(130)
     sys.exit(status if isinstance(status, int) else 0)

@@ -155,11 +155,11 @@ def compare(
             write_sample(Path(), force=force)
             tables = FILES
         found = _run(tables, options)
-        if report is not None:
-            _write(found, report, force)
         click.echo(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
-        if report is not None and not as_json:
-            click.echo(f"report      {report}")
+        if report is not None:
+            _write(found, report, force)  # after the answer: a full disk must not lose it
+            if not as_json:
+                click.echo(f"report      {report}")
         if verbose:
             _say_memory(found)
     raise click.exceptions.Exit(1 if found.different else 0)

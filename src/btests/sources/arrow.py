@@ -12,8 +12,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from btests.blocks import Index
+from btests.sources.beginnings import ARROW, LONGEST, PARQUET, STREAM, refuse_misnamed
 from btests.sources.cells import DamagedError, arrow, choose_columns, outcome, shortly
 from btests.sources.columns import to_rows
+from btests.sources.messages import stream_batch, stream_outline
 from btests.sources.protocol import Rows
 
 Found = TypeVar("Found")
@@ -35,7 +37,7 @@ class ArrowSource:
     Attributes
     ----------
     path
-        A .parquet, .arrow or .feather file; what it is is told by how it begins.
+        A .parquet, .arrow or .feather file, or an Arrow stream; what it is is told by how it begins.
     columns
         Names of the columns to read, in this order; None is all of them.
     """
@@ -47,12 +49,14 @@ class ArrowSource:
     types: tuple[str, ...] = field(init=False)
     dtype: np.dtype[Any] = field(init=False)
     _edges: Index = field(init=False, repr=False, compare=False)
+    _starts: Index | None = field(init=False, repr=False, compare=False)
     _is_parquet: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         path = os.fspath(self.path)
-        is_parquet = _begins(path) == b"PAR1"
-        schema, counts = _guarded(path, lambda: (_parquet_outline if is_parquet else _arrow_outline)(path))
+        start = _begins(path)
+        outline = {PARQUET: _parquet_outline, ARROW: _arrow_outline, STREAM: stream_outline}[start]
+        schema, counts, starts = _guarded(path, lambda: outline(path))
         wanted = None if self.columns is None else tuple(self.columns)
         names = choose_columns(tuple(schema.names), wanted, path)
         types = [schema.field(name).type for name in names]
@@ -64,7 +68,8 @@ class ArrowSource:
             ("types", tuple(map(str, types))),
             ("dtype", outcome([_number(kind, column, path) for column, kind in zip(names, types, strict=True)])),
             ("_edges", np.append(0, np.cumsum(counts)).astype(np.int64)),
-            ("_is_parquet", is_parquet),
+            ("_starts", starts),
+            ("_is_parquet", start == PARQUET),
         ):
             object.__setattr__(self, key, value)
 
@@ -138,6 +143,9 @@ class ArrowSource:
         names = list(self.names)
         if self._is_parquet:
             unit = _guarded(self.path, lambda: _parquet(self.path).read_row_group(i, columns=names))
+        elif self._starts is not None:
+            start = int(self._starts[i])
+            unit = _guarded(self.path, lambda: stream_batch(self.path, start, names))
         else:
             unit = _guarded(self.path, lambda: _batch(self.path, i, names))
         if len(unit) != self._edges[i + 1] - self._edges[i]:
@@ -165,16 +173,16 @@ class ArrowSource:
 def _begins(path: str) -> bytes:
     try:
         with Path(path).open("rb") as file:
-            start = file.read(6)
+            start = file.read(LONGEST)
     except OSError as error:
         raise DamagedError(f"{path!r} cannot be read: {error.strerror or shortly(error)}") from None
     if not start:
         raise DamagedError(f"{path!r} is empty")
-    if start[:4] == b"PAR1":
-        return b"PAR1"
-    if start != b"ARROW1":
+    found = next((known for known in (PARQUET, ARROW, STREAM) if start.startswith(known)), None)
+    if found is None:
+        refuse_misnamed(start, path, "neither a Parquet nor an Arrow file,")
         raise DamagedError(f"{path!r} is neither a Parquet nor an Arrow file: it does not begin as one")
-    return start
+    return found
 
 
 def _guarded(path: str, reading: Callable[[], Found]) -> Found:
@@ -208,19 +216,19 @@ def _parquet(path: str) -> Any:
     )
 
 
-def _parquet_outline(path: str) -> tuple[Any, list[int]]:
+def _parquet_outline(path: str) -> tuple[Any, list[int], None]:
     with _parquet(path) as file:
         outline = file.metadata
-        return file.schema_arrow, [outline.row_group(i).num_rows for i in range(outline.num_row_groups)]
+        return file.schema_arrow, [outline.row_group(i).num_rows for i in range(outline.num_row_groups)], None
 
 
-def _arrow_outline(path: str) -> tuple[Any, list[int]]:
+def _arrow_outline(path: str) -> tuple[Any, list[int], None]:
     ipc = arrow("pyarrow.ipc")
     # One column of a memory map: of what is not compressed, the numbers themselves are not read.
     with arrow("pyarrow").memory_map(path) as file:
         schema = ipc.open_file(file).schema
         reader = ipc.open_file(file, options=ipc.IpcReadOptions(included_fields=[0]))
-        return schema, [reader.get_batch(i).num_rows for i in range(reader.num_record_batches)]
+        return schema, [reader.get_batch(i).num_rows for i in range(reader.num_record_batches)], None
 
 
 def _batch(path: str, i: int, names: list[str]) -> Any:

@@ -15,8 +15,9 @@ def rows_of(batches: Iterable[Any], name: str = "x") -> Iterator[Rows]:
     """Yield every batch as rows (m, d) of one type, float32 or float64, all of one width.
 
     A batch is an array, a tensor (of torch and its like), a list of rows, a data frame (columns are matched by name to
-    those of the first), or a tuple or list whose first entry is one of these, as a DataLoader yields. Vectors are one
-    column. What the iterator raises comes out as it is, with a note of how far it had come.
+    those of the first), or a tuple or list whose first entry is one of these, as a DataLoader yields. Vectors are
+    refused: nobody can tell a row from rows of one column. What the iterator raises comes out as it is, with a note of
+    how far it had come.
 
     Parameters
     ----------
@@ -132,9 +133,18 @@ def _rows(batch: Any, names: list[str] | None, label: str) -> Rows:
         types = [array.dtype]
     if array.ndim in (1, 2) and not len(array):
         return np.empty((0, 1))
-    if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] == 0):
-        raise ValueError(f"{label} must have rows and columns, (m, d) or (m,), got shape {array.shape}")
-    rows = np.ascontiguousarray(array.reshape(len(array), -1), dtype=outcome(types))
+    if array.ndim == 1:
+        # What iter(x) yields of an array x, and what a stream of one column may yield, look the same.
+        count = "1 number" if len(array) == 1 else f"{len(array)} numbers"
+        raise ValueError(
+            f"{label} is a vector of {count}, which may be a row, or rows of one column; yield batches (m, d), such as "
+            "numpy.reshape(batch, (1, -1)) for a row or (-1, 1) for a column, or give btest the whole array"
+        )
+    if array.ndim == 0:
+        raise ValueError(f"{label} is a single number; yield batches of rows, of shape (m, d)")
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise ValueError(f"{label} must have rows and columns, (m, d), got shape {array.shape}")
+    rows = np.ascontiguousarray(array, dtype=outcome(types))
     return check_cells(rows, label, tuple(map(str, names)) if names else None, lambda i: i)
 
 

@@ -225,11 +225,15 @@ def _rows_in(memory: int, source: Source) -> int:
     return max(1, memory // (2 * source.width * source.dtype.itemsize + 24))
 
 
+def paths_of(source: Any) -> list[str]:
+    """Return the files that a source reads."""
+    if hasattr(source, "paths"):
+        return [os.fspath(path) for path in source.paths]
+    if hasattr(source, "parts"):
+        return [path for part in source.parts for path in paths_of(part)]
+    return [os.fspath(source.path)] if hasattr(source, "path") else []
+
+
 def _stamps(source: Any) -> list[tuple[int, int]]:
     """Return size and time of every file that a source reads."""
-    if hasattr(source, "parts"):
-        return [stamp for part in source.parts for stamp in _stamps(part)]
-    if not hasattr(source, "path"):
-        return []
-    stat = os.stat(source.path)
-    return [(stat.st_size, stat.st_mtime_ns)]
+    return [(stat.st_size, stat.st_mtime_ns) for stat in map(os.stat, paths_of(source))]

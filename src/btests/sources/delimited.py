@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 from collections.abc import Iterator
@@ -15,13 +14,12 @@ import numpy as np
 from btests.blocks import Index
 from btests.sources.cells import DamagedError, arrow, choose_columns, shortly
 from btests.sources.columns import to_rows
-from btests.sources.lines import UNIT_BYTES, Lines, count_lines, end_of_last_row, end_of_row
+from btests.sources.headers import header_of, is_boolean, is_number, numbers_columns
+from btests.sources.lines import UNIT_BYTES, Lines, count_lines, end_of_last_row
 from btests.sources.protocol import Rows
 
 # What the first row, and the types of the columns, are told from.
 _HEAD = 2**20
-
-_OTHERS = (",", ";", "\t", "|")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +59,9 @@ class CsvSource:
         if not (isinstance(self.delimiter, str) and len(self.delimiter) == 1 and self.delimiter.isascii()):
             raise ValueError(f"delimiter must be one character, got {self.delimiter!r}")
         head = self._head()
-        header, offset = _header(head, path, str(self.delimiter))
+        header, offset = header_of(head, path, str(self.delimiter))
         wanted = None if self.columns is None else tuple(self.columns)
-        if all(map(_is_number, header)) and not _numbers_columns(header):
+        if all(map(is_number, header)) and not numbers_columns(header):
             if wanted is not None:
                 raise ValueError(f"the columns of {path!r} have no names: its first line is a row of numbers")
             names, chosen, offset = None, tuple(range(len(header))), 0
@@ -260,45 +258,7 @@ class CsvSource:
 
     def _refuse_text(self, column: Any, j: int, first_row: int) -> None:
         for row, cell in enumerate(column.to_pylist(), start=first_row):
-            if cell is not None and not _is_number(cell) and not (j in self._booleans and _is_boolean(cell)):
+            if cell is not None and not is_number(cell) and not (j in self._booleans and is_boolean(cell)):
                 where = f"row {row}, column {j if self.names is None else repr(self.names[self._chosen.index(j)])}"
                 shown = cell if len(cell) <= 40 else cell[:39] + "\u2026"
                 raise ValueError(f"{self.path!r} has text in {where}: {shown!r}; encode the column or leave it out")
-
-
-def _numbers_columns(cells: tuple[str, ...]) -> bool:
-    """Whether a line is 0, 1, 2 and on: names of columns, as data frames have them whose columns nobody has named."""
-    return len(cells) > 1 and list(cells) == [str(j) for j in range(len(cells))]
-
-
-def _header(head: bytes, path: str, delimiter: str) -> tuple[tuple[str, ...], int]:
-    """Return the cells of the first row, and where the second begins."""
-    blank = len(head) - len(head.lstrip(b"\r\n"))
-    end = end_of_row(head[blank:])
-    line = head[blank:] if end < 0 else head[blank : blank + end]
-    try:
-        text = line.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise DamagedError(f"the first line of {path!r} is not UTF-8 text; save the file as UTF-8") from None
-    try:
-        cells = tuple(next(csv.reader([text], delimiter=delimiter), ()))
-    except csv.Error:
-        cells = ()
-    if "\x00" in text or not cells:
-        raise DamagedError(f"{path!r} is not a delimited text file")
-    other = next((d for d in _OTHERS if d != delimiter and d in text), None)
-    if len(cells) == 1 and other is not None:
-        raise ValueError(f"{path!r} has one column, {cells[0][:60]!r}; if {other!r} separates its cells, name it")
-    return cells, blank + len(line)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return "_" not in cell  # Python's own 1_000
-
-
-def _is_boolean(cell: str) -> bool:
-    return cell.lower() in ("true", "false")

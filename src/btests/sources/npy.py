@@ -13,6 +13,7 @@ import numpy as np
 from numpy.lib import format as npy_format
 
 from btests.blocks import Index
+from btests.sources.beginnings import LONGEST, NUMPY, ZIP, refuse_misnamed
 from btests.sources.cells import DamagedError, check_cells, outcome, shortly, warn_of_huge_whole_numbers
 from btests.sources.protocol import Rows
 
@@ -161,9 +162,10 @@ def _header(path: str) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
     """Return shape, whether columns lie side by side, type, and where the numbers begin."""
     try:
         with Path(path).open("rb") as file:
-            start = file.read(4)
-            if start == b"PK\x03\x04":
+            start = file.read(LONGEST)
+            if start.startswith(ZIP):
                 raise ValueError(f"{path!r} is an archive of arrays (.npz); save the array that is meant as .npy")
+            refuse_misnamed(start, path, "not a readable .npy file", NUMPY)
             file.seek(0)
             version = npy_format.read_magic(file)
             header = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0

@@ -6,12 +6,14 @@ import glob
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from btests.sources.arrow import ArrowSource
-from btests.sources.cells import DamagedError
+from btests.sources.cells import DamagedError, shortly
 from btests.sources.delimited import CsvSource
 from btests.sources.npy import NpySource
+from btests.sources.partitioned import DaskSource
 from btests.sources.parts import Parts
 from btests.sources.protocol import Source
 
@@ -74,6 +76,16 @@ def open_source(
     return _with_rows(Parts(name, tuple(parts), tuple(skipped)))
 
 
+def with_columns(source: Source, columns: Iterable[str]) -> Source:
+    """Return a source that was opened, with these of its columns in this order."""
+    if isinstance(source, Parts):
+        parts = tuple(with_columns(part, columns) for part in source.parts)
+        return replace(source, parts=parts)
+    if not isinstance(source, (ArrowSource, CsvSource, DaskSource)):
+        raise ValueError(f"the columns of {source.name!r} come in another order; open it with {list(columns)}")
+    return replace(source, columns=tuple(columns))
+
+
 def _given(path: object) -> list[str]:
     listed = path if isinstance(path, Iterable) and not isinstance(path, (str, bytes, Mapping)) else [path]
     given: list[str] = []
@@ -97,10 +109,20 @@ def _with_rows(source: Source) -> Source:
 
 
 def _files(path: str) -> list[str]:
+    """Return the files that a path means, or say that there are none, or that they cannot be looked for."""
+    try:
+        return _found(path)
+    except OSError as error:  # such as a folder that is closed, or a name that is too long
+        where = path if error.filename is None else os.fspath(error.filename)
+        raise ValueError(f"{where!r} cannot be read: {error.strerror or shortly(error)}") from None
+
+
+def _found(path: str) -> list[str]:
     found = Path(path)
     if not path:
         raise ValueError("there is no file ''")
     if found.is_dir():
+        os.listdir(found)  # a closed folder says so here; what looks for files below takes it for an empty one
         inside = sorted(f for f in found.rglob("*") if f.is_file() and not re.match(r"[._]", f.name))
         # Notes beside the parts end with .txt as a rule; who means such a file names it.
         files = [str(f) for f in inside if _suffix(str(f)) in _OPENERS and ".txt" not in _suffix(str(f))]
@@ -121,7 +143,10 @@ def _open_file(path: str, columns: Columns, delimiter: str | None) -> Source:
     opener = _OPENERS.get(_suffix(path))
     if opener is None:
         raise ValueError(f"{path!r} is of no known format by its name; known are {known_suffixes()}")
-    return opener(path, columns, delimiter)
+    try:
+        return opener(path, columns, delimiter)
+    except OSError as error:
+        raise DamagedError(f"{path!r} cannot be read: {error.strerror or shortly(error)}") from None
 
 
 def _suffix(path: str) -> str:
@@ -150,6 +175,7 @@ _OPENERS: dict[str, Callable[[str, Columns, str | None], Source]] = {
     ".parquet": _open_arrow,
     ".pq": _open_arrow,
     ".arrow": _open_arrow,
+    ".arrows": _open_arrow,
     ".feather": _open_arrow,
     ".ipc": _open_arrow,
 } | {suffix + packed: CsvSource for suffix in (".csv", ".tsv", ".tab", ".txt") for packed in ("", ".gz")}

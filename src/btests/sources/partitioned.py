@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -15,20 +15,30 @@ from btests.blocks import Index
 from btests.sources.cells import check_cells, choose_columns, outcome, warn_of_huge_whole_numbers
 from btests.sources.protocol import Rows
 
-_scheduler: ContextVar[Any] = ContextVar("btests_scheduler", default=None)
+#: From delayed values of dask to what they compute to.
+Compute = Callable[[Sequence[Any]], list[Any]]
+
+_compute: ContextVar[Compute | None] = ContextVar("btests_compute", default=None)
 
 
 @contextmanager
-def computed_by(client: Any) -> Iterator[None]:
-    """Have what is computed inside, in this thread, computed by a client of dask.distributed.
+def computed_by(compute: Compute) -> Iterator[None]:
+    """Have what is computed inside, in this thread, computed elsewhere: on a cluster.
 
     ``client.as_current()`` would change dask's settings for all threads, and two at a time leave them changed.
     """
-    token = _scheduler.set(client)
+    token = _compute.set(compute)
     try:
         yield
     finally:
-        _scheduler.reset(token)
+        _compute.reset(token)
+
+
+def _values(tasks: Sequence[Any]) -> list[Any]:
+    import dask
+
+    compute = _compute.get()
+    return list(dask.compute(*tasks)) if compute is None else compute(tasks)
 
 
 def is_dask(value: object) -> bool:
@@ -177,7 +187,7 @@ class DaskSource:
                 yield rows[first : first + n_rows]
 
     def _computed(self, partition: Any, number: int) -> Rows:
-        rows = self.outline.rows(partition.compute(scheduler=_scheduler.get()), number, int(self._edges[number]))
+        rows = self.outline.rows(_values([partition])[0], number, int(self._edges[number]))
         if len(rows) != self._edges[number + 1] - self._edges[number]:
             raise ValueError(f"{self.name}, in partition {number}, has another number of rows than before")
         return rows
@@ -226,4 +236,4 @@ def _lengths(collection: Any) -> list[int]:
     else:  # one column is enough, and of a Parquet file no other is read
         collection = collection if collection.ndim == 1 else collection[collection.columns[0]]
     partitions = np.ravel(np.asarray(collection.to_delayed(), dtype=object))
-    return [int(n) for n in dask.compute(*[dask.delayed(len)(part) for part in partitions], scheduler=_scheduler.get())]
+    return [int(n) for n in _values([dask.delayed(len)(part) for part in partitions])]

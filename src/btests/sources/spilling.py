@@ -254,7 +254,7 @@ def _complaint(error: OSError, needed: int, where: str, source: Source) -> str:
     )
 
 
-_ADVICE = "name a larger folder in the variable TMPDIR, or shuffle within a buffer"
+_ADVICE = 'name a larger folder in the variable TMPDIR (btest with shuffle="buffered" needs none)'
 
 
 def _amount(n_bytes: int) -> str:

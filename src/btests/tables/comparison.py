@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from btests.validation import check_alpha, check_seed
+from btests.validation import check_alpha, check_path, check_seed, check_told
 
 if TYPE_CHECKING:
     from btests.result import TestResult
@@ -190,6 +190,9 @@ def compare(
 
     if max_rows is not None and (isinstance(max_rows, bool) or not isinstance(max_rows, int) or max_rows < 2):
         raise ValueError(f"max_rows must be a whole number of at least 2, got {max_rows!r}")
+    check_path("checkpoint", checkpoint)
+    check_told("progress", progress, "the share of the work that is done")
+    check_told("report", report, "what is being done, the rows done and the rows in all")
     options = Options(
         by=by,
         value_a=value_a,

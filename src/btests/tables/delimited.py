@@ -7,6 +7,7 @@ import re
 from importlib import import_module
 from typing import Any
 
+from btests.sources.beginnings import what_it_is
 from btests.sources.cells import DamagedError
 from btests.tables.need import arrow
 from btests.tables.wording import option
@@ -24,14 +25,6 @@ MISSING = (
     *("1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
 )
 
-# What files begin with that are no text, and what to call them.
-_MAGIC = {
-    b"\x1f\x8b": "gzip-compressed: name it .csv.gz",
-    b"PAR1": "a Parquet file: name it .parquet",
-    b"ARROW1": "an Arrow file: name it .arrow",
-    b"PK\x03\x04": "a zip or Excel file: take the table out of it first",
-}
-
 _DELIMITERS = {";": "';'", "\t": "a tab", "|": "'|'", ",": "','"}
 
 
@@ -39,7 +32,7 @@ def read_csv(data: bytes, where: str, delimiter: str, guessed: bool) -> Any:
     """Return the table in the bytes of a file with a header; ``guessed`` if nobody named the delimiter."""
     pa = arrow()
     csv = import_module("pyarrow.csv")
-    what = next((what for start, what in _MAGIC.items() if data.startswith(start)), None)
+    what = what_it_is(data)
     if what is not None:
         raise ValueError(f"{where!r} is {what}")
     if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\x00" in data[:4096]:

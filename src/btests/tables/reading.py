@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from btests.memory import free_bytes
+from btests.sources.beginnings import ARROW, FEATHER, LONGEST, NUMPY, PARQUET, STREAM, ZIP, refuse_misnamed
 from btests.sources.cells import DamagedError
 from btests.tables.delimited import read_csv, shortly
 from btests.tables.need import arrow
@@ -23,9 +24,6 @@ Found = TypeVar("Found")
 
 #: Memory that a comparison takes at least, in sizes of its files; of compressed files it is several times more.
 TIMES_SIZE = 4
-
-# How streams of Arrow record batches begin, which have no name of their own at the start as Arrow files have.
-_STREAM = b"\xff\xff\xff\xff"
 
 
 def read(path: str, delimiter: str | None = None, skipped: list[str] | None = None) -> Any:
@@ -139,12 +137,12 @@ def _from_bytes(data: bytes, delimiter: str | None) -> Any:
         except (EOFError, OSError) as error:
             raise ValueError(f"{where} is damaged or cut off: {shortly(error)}") from None
     starts = {
-        b"PAR1": "parquet",
-        b"ARROW1": "arrow",
-        b"FEA1": "arrow",
-        _STREAM: "arrow",
-        b"\x93NUMPY": "npy",
-        b"PK\x03\x04": "npz",
+        PARQUET: "parquet",
+        ARROW: "arrow",
+        FEATHER: "arrow",
+        STREAM: "arrow",
+        NUMPY: "npy",
+        ZIP: "npz",
         b"{": "json",
         b"[": "json",
     }
@@ -168,6 +166,7 @@ def _read_parquet(source: Any, where: str, _: str | None) -> Any:
     def read_one(file: Any) -> Any:
         return parquet.ParquetFile(file, page_checksum_verification=True).read()
 
+    refuse_misnamed(_start(source, LONGEST), where, "not a readable Parquet file", PARQUET)
     return _guarded(read_one, source, where, "Parquet")
 
 
@@ -175,11 +174,12 @@ def _read_arrow(source: Any, where: str, _: str | None) -> Any:
     feather, ipc = import_module("pyarrow.feather"), import_module("pyarrow.ipc")
 
     def read_one(file: Any) -> Any:
-        if _start(source, 4) != _STREAM:
+        if _start(source, 4) != STREAM:
             return feather.read_table(file, memory_map=False)
         with arrow().input_stream(file) as stream:
             return ipc.open_stream(stream).read_all()
 
+    refuse_misnamed(_start(source, LONGEST), where, "not a readable Arrow or Feather file", ARROW, FEATHER, STREAM)
     return _guarded(read_one, source, where, "Arrow or Feather")
 
 
@@ -195,8 +195,11 @@ def _start(source: Any, count: int) -> bytes:
     """Return the first bytes of bytes or of a file."""
     if isinstance(source, bytes):
         return source[:count]
-    with source.open("rb") as file:
-        return bytes(file.read(count))
+    try:
+        with source.open("rb") as file:
+            return bytes(file.read(count))
+    except OSError as error:
+        raise DamagedError(f"{str(source)!r} cannot be read: {error.strerror or shortly(error)}") from None
 
 
 def _guarded(reader: Callable[[Any], Any], source: Any, where: str, what: str) -> Any:
@@ -219,6 +222,7 @@ def _read_numpy(source: Any, where: str, _: str | None) -> Any:
     from btests.tables.sources import from_arrays
 
     file = io.BytesIO(source) if isinstance(source, bytes) else source
+    refuse_misnamed(_start(source, LONGEST), where, "not a readable numpy file", NUMPY, ZIP)
     try:
         found = np.load(file, allow_pickle=False)
         if isinstance(found, np.ndarray):

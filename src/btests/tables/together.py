@@ -17,7 +17,7 @@ from btests.nulls.signs import Flips, draw_flips
 from btests.result import TestResult
 from btests.selection import Aggregate, Candidate, Median, MedianFamily, Setting
 from btests.statistics import Family, Sample
-from btests.summary import Summary
+from btests.summary import LOUD, Summary
 from btests.tables.scores import Scored
 
 #: Multiples of the median bandwidth. Rows of many coordinates are about as far apart from one another as the median is:
@@ -124,8 +124,8 @@ def _ratios(summaries: tuple[Summary, ...], flips: Flips) -> Scored:
     """Return the largest ratio of MMD^2 to its deviation under each draw, and last as observed (see largest_ratio)."""
     best = np.full(flips.n_draws + 1, -np.inf)
     for summary in summaries:
-        unit = float(np.sqrt(2.0 * np.sum(summary.cores**2))) / summary.blocks.n_blocks
-        if unit <= 1e3 * summary.rounding or unit == 0.0:
+        unit = summary.deviation()
+        if unit <= LOUD * summary.rounding or unit == 0.0:
             continue
         moving = float(summary.cores.sum()) / summary.blocks.n_blocks
         draws = flips.means(summary) - (summary.mean() - moving)

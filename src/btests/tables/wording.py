@@ -22,6 +22,11 @@ def as_flags() -> Iterator[None]:
         _at_command_line.reset(token)
 
 
+def at_command_line() -> bool:
+    """Whether options are named by their flags."""
+    return _at_command_line.get()
+
+
 def option(name: str, value: str | bool | list[str] | None = None) -> str:
     """Return an option as one would write it, with a value if it is given: ``max_rows`` or ``--max-rows``."""
     if isinstance(value, list) and len(value) == 1:

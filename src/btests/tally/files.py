@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
+import secrets
+import stat
 import zipfile
 import zlib
 from dataclasses import asdict
@@ -18,6 +19,7 @@ from btests.blocks import Blocks
 from btests.kernels.spec import from_spec, to_spec
 from btests.selection import Aggregate
 from btests.sources.cells import shortly
+from btests.statistics import measured
 from btests.summary import Part, Summary, check_alike
 from btests.tally.value import Tally
 
@@ -46,15 +48,19 @@ def write_arrays(path: Path, header: dict[str, Any], arrays: dict[str, Any]) -> 
         raise ValueError(f"cannot write {str(named_by)!r}: it is there, and is no file")
     named = {"header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)} | arrays
     try:
-        handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        # Not mkstemp, whose files nobody else may read: the rights are those that open() would give.
+        beside = path.parent / f".{path.name}.{secrets.token_hex(8)}"
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
         try:
             with os.fdopen(handle, "wb") as file:
+                if path.exists():
+                    os.chmod(beside, stat.S_IMODE(path.stat().st_mode))
                 np.savez(file, **named)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(beside, path)
         except BaseException:
-            Path(beside).unlink(missing_ok=True)
+            beside.unlink(missing_ok=True)
             raise
     except OSError as error:
         raise ValueError(f"cannot write {str(named_by)!r}: {error.strerror or error}") from None
@@ -109,6 +115,8 @@ def header_of(tally: Tally) -> dict[str, Any]:
         "engine": tally.engine,
         "order": tally.order,
         "n_waiting": tally.n_waiting,
+        "width": tally.width,
+        "dtype": tally.dtype,
     }
 
 
@@ -130,11 +138,11 @@ def tally_of(header: dict[str, Any], arrays: dict[str, Any]) -> Tally:
     if not kernels or not told or numbers != sorted(set(numbers)) or len(header["typical"]) != len(kernels):
         raise ValueError("there must be a kernel, a part, and a typical size for each kernel")
     summaries = []
-    for j, typical in enumerate(header["typical"]):
+    for j in range(len(kernels)):
         parts = tuple(_part(one, arrays, p, j) for p, one in enumerate(told))
         if len(parts) > 1:
             check_alike([part.blocks for part in parts])
-        summaries.append(Summary(parts, float(typical)))
+        summaries.append(Summary(parts))
     weights = None if header["weights"] is None else tuple(float(w) for w in header["weights"])
     if len(kernels) > 1:
         Aggregate(kernels, header["correction"], weights)  # says what is wrong with them
@@ -143,15 +151,20 @@ def tally_of(header: dict[str, Any], arrays: dict[str, Any]) -> Tally:
     if header["order"] not in ("exact", "buffered", "as stored"):
         raise ValueError(f"rows cannot be in the order {header['order']!r}")
     waiting_x, waiting_y = (_whole(n, "a number of rows") for n in header["n_waiting"])
+    width, dtype = header.get("width"), header.get("dtype", "float64")  # the first files did not tell them
+    if dtype not in ("float64", "float32"):
+        raise ValueError(f"nothing is computed in {dtype!r}")
     return Tally(
         kernels,
-        tuple(summaries),
+        measured(summaries, kernels, [float(typical) for typical in header["typical"]]),
         _whole(header["seed"], "the seed"),
         str(header["correction"]),
         weights,
         str(header["engine"]),
         header["order"],
         (waiting_x, waiting_y),
+        None if width is None else _whole(width, "the number of columns"),
+        dtype,
     )
 
 

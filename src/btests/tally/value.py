@@ -14,6 +14,9 @@ from btests.result import TestResult
 from btests.selection import Aggregate, Candidate, Selection
 from btests.summary import Summary
 
+# What a message calls that in which tallies differ, where its name does not say it.
+_IN_WORDS = {"width": "the number of columns", "dtype": "their arithmetic (dtype)"}
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tally:
@@ -35,6 +38,10 @@ class Tally:
         How a family is corrected for: see :class:`btests.Aggregate`.
     engine, order, n_waiting
         As in :class:`btests.TestResult`.
+    width
+        Columns of the rows; None where nobody has told.
+    dtype
+        Of the arithmetic, ``float64`` or ``float32``.
     """
 
     kernels: tuple[Kernel, ...]
@@ -45,6 +52,8 @@ class Tally:
     engine: str = ""
     order: str = "as stored"
     n_waiting: tuple[int, int] = (0, 0)
+    width: int | None = None
+    dtype: str = "float64"
 
     @property
     def n_blocks(self) -> int:
@@ -69,11 +78,12 @@ class Tally:
         if not tallies:
             raise ValueError("there is nothing to join")
         one = tallies[0]
-        for name in ("kernels", "seed", "correction", "weights", "engine", "order"):
+        for name in ("kernels", "seed", "correction", "weights", "engine", "order", "width", "dtype"):
             different = [getattr(t, name) for t in tallies if getattr(t, name) != getattr(one, name)]
             if different:
+                what = _IN_WORDS.get(name, name)
                 raise ValueError(
-                    f"tallies that differ in {name} do not add: {getattr(one, name)!r} and {different[0]!r}"
+                    f"tallies that differ in {what} do not add: {getattr(one, name)!r} and {different[0]!r}"
                 )
         summaries = tuple(Summary.join(found) for found in zip(*(t.summaries for t in tallies), strict=True))
         waiting = (sum(t.n_waiting[0] for t in tallies), sum(t.n_waiting[1] for t in tallies))

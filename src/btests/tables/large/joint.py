@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
-from btests.checkpoint import Recorder, telling_how_to_go_on
+from btests.checkpoint import Recorder
 from btests.nulls import CrossBlocks, Normal, Null, SignFlip, ThirdCumulant
 from btests.nulls.protocol import wants_gram
 from btests.pipeline import Question
@@ -68,7 +68,6 @@ def jointly(
     began = time.perf_counter()
     setting = Setting(default_block_size(min(x.n_rows, y.n_rows)) if block_size is None else block_size)
     with (
-        telling_how_to_go_on(recorder),
         closing(shuffled(x, y, recorder.seed, streams, report, workers=workers)) as samples,
         watched_by(recorder),
     ):

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from btests.checkpoint import Recorder
+from btests.sources.contents import digests
 from btests.tables.assess import Options
 from btests.tables.large.side import Side
+from btests.tables.wording import at_command_line, option
 from btests.tally.files import read_arrays
 
 
@@ -32,11 +34,15 @@ def recorder(sides: list[Side], options: Options, memory: int, progress: Any) ->
     """Return what keeps the work of the joint test, or say that its file is of another run."""
     from btests import __version__
 
+    if options.checkpoint is None:
+        asked = option("checkpoint") + (" FILE" if at_command_line() else "=FILE")
+        return Recorder(None, "", options.seed, progress, asked)
+    path = Path(options.checkpoint)
+    if not path.exists():
+        _require_folder(path)
     settings = {name: getattr(options, name) for name in _SETTINGS}
     told = {"version": __version__, "memory": memory, "settings": repr(settings), "files": [s.stamps for s in sides]}
-    path = None if options.checkpoint is None else Path(options.checkpoint)
-    if path is not None and not path.exists():
-        _require_folder(path)
+    told["contents"] = [digests([part.path for part in side.parts]) for side in sides]
     return Recorder(path, json.dumps(told), options.seed, progress)
 
 

@@ -12,10 +12,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from btests.sources.beginnings import ARROW, FEATHER, LONGEST, NUMPY, PARQUET, STREAM, refuse_misnamed
 from btests.sources.cells import DamagedError
 from btests.sources.lines import end_of_last_row
 from btests.tables.cells import KINDS, kind_of
 from btests.tables.delimited import MISSING, read_csv, shortly
+from btests.tables.large.arrays import array_rows
 from btests.tables.need import arrow
 from btests.tables.reading import format_of, known_formats
 from btests.tables.words import counted
@@ -77,6 +79,9 @@ class Part:
         with guarded(str(path)):
             if not path.stat().st_size:
                 raise DamagedError(f"{str(path)!r} is empty")
+            if form in _BEGINNINGS:
+                with path.open("rb") as file:
+                    refuse_misnamed(file.read(LONGEST), str(path), *_BEGINNINGS[form])
             return _OPENERS[form](path, form, delimiter)
 
     @property
@@ -150,20 +155,34 @@ def _parquet(part: Part, columns: list[str]) -> Iterator[Any]:
 
 def _open_arrow(path: Path, form: str, _: str | None) -> Part:
     with arrow().memory_map(str(path)) as file:
-        reader = import_module("pyarrow.ipc").open_file(file)
-        first = reader.get_batch(0).num_rows if reader.num_record_batches else 0
-        about = first * reader.num_record_batches
+        ipc = import_module("pyarrow.ipc")
+        if is_stream(path):  # which does not say how many batches there are
+            reader = ipc.open_stream(file)
+            first = next(iter(reader), None)
+            about = 0 if first is None else round(first.num_rows * file.size() / file.tell())
+        else:
+            reader = ipc.open_file(file)
+            about = reader.get_batch(0).num_rows * reader.num_record_batches if reader.num_record_batches else 0
         return Part(str(path), form, tuple(reader.schema.names), n_rows_about=about, odd=_odd(reader.schema))
 
 
 def _arrow(part: Part, columns: list[str]) -> Iterator[Any]:
     ipc = import_module("pyarrow.ipc")
     with arrow().OSFile(part.path) as file:
-        fields = [part.names.index(name) for name in columns]
-        reader = ipc.open_file(file, options=ipc.IpcReadOptions(included_fields=fields))
-        for i in range(*(part.piece or (0, reader.num_record_batches))):
-            batch = reader.get_batch(i).select(columns)
+        options = ipc.IpcReadOptions(included_fields=[part.names.index(name) for name in columns])
+        if is_stream(part.path):
+            batches = iter(ipc.open_stream(file, options=options))
+        else:
+            reader = ipc.open_file(file, options=options)
+            batches = (reader.get_batch(i) for i in range(*(part.piece or (0, reader.num_record_batches))))
+        for batch in (found.select(columns) for found in batches):
             yield from (batch.slice(first, _ROWS) for first in range(0, batch.num_rows, _ROWS))
+
+
+def is_stream(path: str | Path) -> bool:
+    """Whether record batches come one after another, without a list of them at the end as Arrow files have."""
+    with Path(path).open("rb") as file:
+        return file.read(len(STREAM)) == STREAM
 
 
 def _open_text(path: Path, form: str, delimiter: str | None) -> Part:
@@ -240,31 +259,15 @@ def _line_blocks(path: str) -> Iterator[bytes]:
 
 
 def _open_npy(path: Path, form: str, _: str | None) -> Part:
-    n_rows, first = _array_rows(str(path), 0, 1)
+    n_rows, first = array_rows(str(path), 0, 1)
     return Part(str(path), form, tuple(first.column_names), n_rows_about=n_rows)
 
 
 def _npy(part: Part, columns: list[str]) -> Iterator[Any]:
     start, end = part.piece or (0, part.n_rows_about)
     for first in range(start, end, _ROWS):
-        table = _array_rows(part.path, first, min(first + _ROWS, end))[1]
+        table = array_rows(part.path, first, min(first + _ROWS, end))[1]
         yield from table.select(columns).combine_chunks().to_batches()
-
-
-def _array_rows(path: str, first: int, last: int) -> tuple[int, Any]:
-    """Return how many rows an array has, and some of them as a table."""
-    import numpy as np
-
-    from btests.tables.sources import from_arrays
-
-    try:
-        # A map for each batch: what it has touched leaves memory with it.
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except ValueError as error:
-        if "pickle" in str(error).lower() or "object" in str(error).lower():
-            raise ValueError(f"{path!r} holds Python objects, which are never loaded; save plain numbers") from None
-        raise DamagedError(f"{path!r} is not a readable numpy file, or it is cut off: {shortly(error)}") from None
-    return len(array), from_arrays({"": np.array(array[first:last])}, path)
 
 
 _OPENERS: dict[str, Callable[[Path, str, str | None], Part]] = {
@@ -274,6 +277,13 @@ _OPENERS: dict[str, Callable[[Path, str, str | None], Part]] = {
     "arrow": _open_arrow,
     "json": _open_json,
     "npy": _open_npy,
+}
+
+# What a file of another format is not, and how those of a format begin.
+_BEGINNINGS: dict[str, tuple[Any, ...]] = {
+    "parquet": ("not a readable Parquet file", PARQUET),
+    "arrow": ("not a readable Arrow or Feather file", ARROW, FEATHER, STREAM),
+    "npy": ("not a readable numpy file", NUMPY),
 }
 
 _STREAMS: dict[str, Callable[[Part, list[str]], Iterator[Any]]] = {

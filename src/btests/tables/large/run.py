@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from btests.checkpoint import Recorder, telling_how_to_go_on
 from btests.memory import amount
 from btests.nulls import SignFlip
 from btests.tables.assess import (
@@ -95,11 +96,29 @@ def run_large(
 ) -> Comparison:
     """Draw rows of both sides for the columns, and test all of them together, or those alone if the user says so."""
     memory = memory_of(_memory(options))
-    null = None if options.is_drawn else null_of(options.null)
+    if not options.is_drawn:
+        null_of(options.null)  # says now what is wrong with it
     skipped: list[str] | None = [] if options.skip_bad_parts else None
     told = _Told(progress, report)
     sides = _opened([os.fspath(table) for table in (a, b) if table is not None], options, skipped)
     kept = recorder(sides, options, memory, lambda done, of: told("testing", done, of))
+    needed = sum(bytes_in_memory(os.fspath(table)) for table in (a, b) if table is not None)
+    with telling_how_to_go_on(kept):  # from here on it takes long
+        return _compared(sides, kept, replace(options, memory=memory), skipped, told, began=began, needed=needed)
+
+
+def _compared(
+    sides: Sequence[Side],
+    kept: Recorder,
+    options: Options,
+    skipped: list[str] | None,
+    told: _Told,
+    *,
+    began: float,
+    needed: int,
+) -> Comparison:
+    memory = memory_of(options.memory)
+    null = None if options.is_drawn else null_of(options.null)
     drawn = _surveyed(sides, options, memory, skipped, told)
     notes = [f"left out as damaged: {one}" for one in skipped or ()]
     left_out = [] if options.by is None else [(options.by, "it tells the sides apart")]
@@ -108,10 +127,9 @@ def run_large(
     columns = _without_numbering(pooled_columns(loaded, options, left_out, notes), drawn, options, left_out)
     given = [one.side.n_rows for one in drawn]
     tested = [one.table.num_rows for one in drawn] if null is None else given
-    needed = sum(bytes_in_memory(os.fspath(table)) for table in (a, b) if table is not None)
     notes.append(_why(needed, memory, drawn, options))
     if null is None:
-        assessed = assess(columns, options, progress)
+        assessed = assess(columns, options, told.progress)
     else:
         encoding = Encoding.fit(columns)
         made = recipes(raw, columns, options)
@@ -134,7 +152,7 @@ def run_large(
         notes.extend(dict.fromkeys(str(warning.message) for warning in caught))
     counted = {"a": tested[0], "b": tested[1], "a_given": given[0], "b_given": given[1]}
     found = Found((raw[0].name, raw[1].name), counted, tuple(left_out), tuple(notes))
-    compared = describe(columns, assessed, found, replace(options, memory=memory), began=began, progress=progress)
+    compared = describe(columns, assessed, found, options, began=began, progress=told.progress)
     if isinstance(null, SignFlip):
         compared.details["smallest_pvalue"] = _smallest(assessed)
     return compared
@@ -148,11 +166,11 @@ class _Told:
     """Passes on how far a phase has come, in rows and as a share of the whole."""
 
     def __init__(self, progress: Callable[[float], None], report: Report | None) -> None:
-        self._progress, self._report = progress, report
+        self.progress, self._report = progress, report
 
     def __call__(self, phase: str, done: int, of: int) -> None:
         begin, end = _PHASES[phase]
-        self._progress(begin + (end - begin) * min(1.0, done / max(of, 1)))
+        self.progress(begin + (end - begin) * min(1.0, done / max(of, 1)))
         if self._report is not None:
             self._report(phase, done, max(of, done))
 
