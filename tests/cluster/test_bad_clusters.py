@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import platform
 import signal
-import sys
+import socket
 import threading
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ import pytest
 
 import btests
 from btests import Gaussian, btest, fast, open_source
-from btests.cluster import ClusterError, reaching
+from btests.cluster import ClusterError, asking, reaching
 from btests.cluster.local import end_workers, local_client, start_worker
 from btests.nulls import SignFlip
 from btests.pipeline import Question
@@ -114,8 +116,51 @@ def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
             btest(X, Y, workers=address)
 
 
+def test_workers_that_do_not_start() -> None:
+    with (
+        pytest.raises(ClusterError, match=r"a worker has ended while it started, with status \d"),
+        local_client(1, "many"),
+    ):
+        pass
+
+
+def n_loops() -> int:
+    """Return how many clients of dask have a thread here."""
+    return sum("IO loop" in thread.name for thread in threading.enumerate())
+
+
+@pytest.mark.parametrize("kind", ["silent", "closing", "another"])
+def test_somebody_else_who_answers(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reaching, "CONNECT_SECONDS", 0.3)
+    before = n_loops()
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(50)
+        address = f"tcp://127.0.0.1:{listener.getsockname()[1]}"
+
+        def answer() -> None:
+            with suppress(OSError):
+                while kind != "silent":
+                    line, _ = listener.accept()
+                    with line:
+                        line.sendall(b"HTTP/1.1 400 Bad Request" * 500 if kind == "another" else b"")
+
+        server = threading.Thread(target=answer)
+        server.start()
+        reason = "timed out" if kind == "silent" else "somebody answers there, and not as a scheduler of dask does"
+        for _ in range(2):
+            with pytest.raises(ClusterError, match=rf"no scheduler answers at '{address}' .*{reason}"):
+                btest(X, Y, workers=address)
+        listener.shutdown(socket.SHUT_RDWR)
+    server.join()
+    # A client that nobody knocks for is closed all the same, with its thread.
+    with pytest.raises(ClusterError, match="no scheduler answers at 'ws:"):
+        btest(X, Y, workers="ws://127.0.0.1:9")
+    assert n_loops() == before
+
+
 def test_a_cluster_without_workers_then_with_a_bad_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reaching, "WORKER_SECONDS", 0.2)
+    monkeypatch.setattr(asking, "WORKER_SECONDS", 0.2)
     blocker = tmp_path / "blocker.py"
     blocker.write_text(
         "import sys\n"
@@ -139,17 +184,32 @@ def test_a_cluster_without_workers_then_with_a_bad_one(tmp_path: Path, monkeypat
             end_workers([worker])
 
 
-def test_a_worker_of_another_version(client: Any) -> None:
-    def pretend(version: str) -> None:
-        vars(sys.modules["btests"])["__version__"] = version
+def pretend(what: str, version: str) -> None:
+    """Have the process that runs this say that it has another version of something."""
+    if what == "Python":
+        platform.python_version = lambda: version
+    else:
+        vars(importlib.import_module(what))["__version__"] = version
 
-    one, version = sorted(client.nthreads())[0], str(vars(btests)["__version__"])
-    client.run(pretend, "0.0.7", workers=[one])
+
+@pytest.mark.parametrize(
+    ("what", "version", "told"),
+    [
+        ("btests", "0.0.7", r"btests 0\.0\.7, and this process has"),
+        ("numpy", "1.0.0", r"numpy 1\.0\.0, and this process has"),
+        ("Python", "3.2.1", r"Python 3\.2, and this process has"),
+    ],
+)
+def test_a_worker_of_another_version(client: Any, what: str, version: str, told: str) -> None:
+    one = sorted(client.nthreads())[0]
+    true = {"btests": btests.__version__, "numpy": np.__version__, "Python": platform.python_version()}[what]
+    client.run(pretend, what, version, workers=[one])
     try:
-        with pytest.raises(ClusterError, match=rf"the worker {one} has btests 0\.0\.7, and this process has"):
+        with pytest.raises(ClusterError, match=rf"the worker {one} has {told} .*; install the same on both"):
             btest(X, Y, workers=client)
     finally:
-        client.run(pretend, version, workers=[one])
+        client.run(pretend, what, true, workers=[one])
+    assert btest(X, Y, workers=client, seed=1).read == "on 2 workers"
 
 
 @pytest.mark.skipif(fast.instruction_set() in ("none", "generic"), reason="there is but one instruction set")

@@ -15,6 +15,7 @@ from pyarrow import feather
 
 import btests
 from btests.cli import commands
+from btests.cluster import ClusterError
 from btests.tables.large import cutting
 from tests.tables.conftest import Shell
 
@@ -98,6 +99,22 @@ def test_the_command(client: Any, tables: Path) -> None:
     one, other = (json.loads(run.stdout) for run in (alone, found))
     assert (one["verdict"], one["columns"]) == (other["verdict"], other["columns"])
     assert f" --dask {client.scheduler.address} " in other["command"]
+
+
+def test_a_failure_names_options_as_they_were_given(
+    tables: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise ClusterError("the scheduler went away")
+
+    monkeypatch.setattr("btests.tables.large.joint.shuffled", fail)
+    words = ["a.parquet", "b.parquet", "--memory", "1kB"]
+    told = "the scheduler went away; with --checkpoint FILE the same call would go on from where it was."
+    assert told in Shell(capsys).refused(*words)
+    told = "the scheduler went away; the checkpoint 'run.npz' holds nothing, and the same call goes on from there."
+    assert told in Shell(capsys).refused(*words, "--checkpoint", "run.npz")
+    with pytest.raises(ClusterError, match="with checkpoint=FILE the same call"):
+        btests.compare("a.parquet", "b.parquet", memory=1000)
 
 
 @pytest.mark.parametrize(

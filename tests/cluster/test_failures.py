@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,8 +14,9 @@ import numpy as np
 import pytest
 
 from btests import Gaussian, btest
-from btests.cluster import ClusterError, plan
-from btests.cluster.local import end_workers, local_client, start_worker
+from btests.cluster import ClusterError, plan, waiting
+from btests.cluster.local import local_client
+from tests.cluster.commanding import commanded, free_port
 from tests.same import assert_same
 
 dask = pytest.importorskip("dask")
@@ -116,7 +113,8 @@ def deadly(p: Any, q: Any) -> Any:
 
 def test_shards_that_are_too_large_for_a_worker_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = X[:4000, :1], Y[:4000, :1]
-    monkeypatch.setattr(plan, "LEAST_PART", 2**22)  # all blocks at once
+    for name in ("LEAST_PART", "SHARD_BYTES"):  # all blocks at once
+        monkeypatch.setattr(plan, name, 2**22)
     options: dict[str, Any] = {"block_size": 250, "seed": 4}
     alone = btest(x, y, kernel=Hoarder(0), **options)
     with dask.config.set({"distributed.scheduler.allowed-failures": 0}), local_client(1, "600MB") as client:
@@ -142,25 +140,16 @@ def test_shards_that_are_too_large_for_a_worker_are_cut(monkeypatch: pytest.Monk
             btest(x[:250], y[:250], workers=client, kernel=deadly, **options)
 
 
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
+def endless(rows: Any) -> Any:
+    """Call itself for ever."""
+    return endless(rows) if len(rows) else rows
 
 
-@contextmanager
-def commanded(port: int, folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """Yield the address of a scheduler and its process, started by command as users do, with one worker."""
-    address = f"tcp://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port)]
-    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen([*command, "--dashboard-address", "127.0.0.1:0"], **quiet) as scheduler:
-        worker = start_worker(address, str(folder))
-        try:
-            yield address, scheduler
-        finally:
-            end_workers([worker])
-            scheduler.kill()
+def test_an_error_that_cannot_be_sent(mortal: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "_LOOK", 0.5)
+    x = da.from_array(X, chunks=(6001, 3)).map_blocks(endless, dtype=float, meta=X[:0])
+    with pytest.raises(ClusterError, match="failed on a worker, with an error that cannot be sent here, such as"):
+        btest(x, Y, workers=mortal, seed=4)
 
 
 def test_a_scheduler_that_goes_away_and_comes_back(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from btests.blocks import Index
+from btests.cluster.errors import ClusterError, amount
 from btests.sources.moving import gather, octets
 from btests.sources.protocol import Rows
 
@@ -41,7 +42,8 @@ class Kept:
         """Write rows (m, d) with their positions (m,), which may come in any order."""
         in_order = bool(np.all(positions[1:] > positions[:-1]))
         turn = None if in_order else np.argsort(positions)
-        folder = _folder()
+        worker, folder = _worker()
+        path = ""
         try:
             descriptor, path = tempfile.mkstemp(prefix="btests-", suffix=".rows", dir=folder)
             with os.fdopen(descriptor, "wb") as file:
@@ -52,8 +54,10 @@ class Kept:
                             octets(np.ascontiguousarray(part[step] if turn is None else gather(part, turn[step])))
                         )
         except OSError as error:
-            raise ValueError(
-                f"a worker cannot write {rows.nbytes + positions.nbytes} bytes into its folder {folder!r} "
+            if path:
+                _remove(path)  # what was written takes room that others need
+            raise ClusterError(
+                f"{worker} cannot write {amount(rows.nbytes + positions.nbytes)} into its folder {folder!r} "
                 f"({error.strerror}); give the workers a --local-directory with room for their share of the rows"
             ) from None
         return cls(path, len(rows), rows.shape[1], rows.dtype)
@@ -102,11 +106,12 @@ def _remove(path: str) -> None:
     Path(path).unlink(missing_ok=True)
 
 
-def _folder() -> str:
-    """Return the folder of the worker that this runs on, which removes it in the end."""
+def _worker() -> tuple[str, str]:
+    """Return what to call the worker that this runs on, and its folder, which it removes in the end."""
     from distributed import get_worker
 
     try:
-        return str(get_worker().local_directory)
+        found = get_worker()
     except ValueError:  # in no worker
-        return tempfile.gettempdir()
+        return "this process", tempfile.gettempdir()
+    return f"the worker {found.address}", str(found.local_directory)

@@ -5,15 +5,20 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from btests.cluster.asking import wait_for_workers
 from btests.cluster.errors import ClusterError
+from btests.cluster.folders import own_folder
 
-# Seconds until all workers have started, on a machine that is busy elsewhere.
+# Seconds until all workers have started, on a machine that is busy elsewhere, and have found their scheduler.
 _START = 120.0
+
+# Seconds after which somebody looks whether those that start are still there.
+_LOOK = 1.0
 
 # Seconds that a worker has to end by itself.
 _END = 5.0
@@ -29,12 +34,14 @@ def local_client(n_workers: int, memory: str = "auto") -> Iterator[Any]:
     from distributed import Client, LocalCluster
 
     with (
-        tempfile.TemporaryDirectory(prefix="btests-workers-", ignore_cleanup_errors=True) as folder,
+        own_folder() as folder,
         LocalCluster(n_workers=0, processes=True, dashboard_address="127.0.0.1:0") as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
-        started = [start_worker(cluster.scheduler_address, folder, memory) for _ in range(n_workers)]
+        started: list[subprocess.Popen[bytes]] = []
         try:
+            for _ in range(n_workers):
+                started.append(start_worker(cluster.scheduler_address, folder, memory))
             _wait(client, started)
             yield client
         finally:
@@ -44,6 +51,8 @@ def local_client(n_workers: int, memory: str = "auto") -> Iterator[Any]:
 def start_worker(address: str, folder: str, memory: str = "auto") -> subprocess.Popen[bytes]:
     """Return a new process that keeps a worker of one thread alive, with its files in a folder."""
     command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"]
+    # A worker that has started when its scheduler is gone, killed with this process, would look for it for ever.
+    command += ["--death-timeout", f"{_START:g}"]
     return subprocess.Popen(
         [*command, "--memory-limit", memory, "--local-directory", folder],
         env=_environment(),
@@ -69,10 +78,13 @@ def _environment() -> dict[str, str]:
 
 
 def _wait(client: Any, started: list[subprocess.Popen[bytes]]) -> None:
-    try:
-        client.wait_for_workers(len(started), timeout=_START)
-    except TimeoutError:
-        raise ClusterError(f"{len(started)} workers did not start within {_START:g} s") from None
+    address, end = client.scheduler.address, time.monotonic() + _START
+    while not wait_for_workers(client, address, len(started), _LOOK):
+        ended = [process.returncode for process in started if process.poll() is not None]
+        if ended:
+            raise ClusterError(f"a worker has ended while it started, with status {ended[0]}")
+        if time.monotonic() > end:
+            raise ClusterError(f"{len(started)} workers did not start within {_START:g} s")
 
 
 def end_workers(started: list[subprocess.Popen[bytes]]) -> None:

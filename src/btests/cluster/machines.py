@@ -19,20 +19,24 @@ _LEVELS = ("generic", "avx2", "avx512")
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Versions, instruction set, and how much memory a worker may take, 0 where nobody knows."""
+    """Versions, instruction set, how much memory a worker may take, 0 where nobody knows, and its threads."""
 
     python: str
     numpy: str
     btests: str
     instructions: str
     memory: int = 0
+    threads: int = 1
 
 
 def this_machine(dask_worker: Any = None) -> Machine:
     """Return what this process is; on a worker, dask passes the worker itself."""
     version: str = sys.modules["btests"].__version__  # ours, which is above in the order of imports
-    memory = 0 if dask_worker is None else int(dask_worker.memory_manager.memory_limit or 0)
-    return Machine(platform.python_version(), np.__version__, version, fast.instruction_set(), memory)
+    machine = Machine(platform.python_version(), np.__version__, version, fast.instruction_set())
+    if dask_worker is None:
+        return machine
+    memory = int(dask_worker.memory_manager.memory_limit or 0)
+    return replace(machine, memory=memory, threads=int(dask_worker.state.nthreads))
 
 
 def check(workers: dict[str, Machine]) -> str:
@@ -77,12 +81,3 @@ def from_root(source: Any) -> Any:
     if is_dataclass(source) and not isinstance(source, type) and isinstance(path, str):
         return replace(source, path=os.path.abspath(path))
     return source
-
-
-def paths_of(source: Any) -> list[str]:
-    """Return the files that a source reads."""
-    if hasattr(source, "paths"):
-        return [os.fspath(path) for path in source.paths]
-    if hasattr(source, "parts"):
-        return [path for part in source.parts for path in paths_of(part)]
-    return [os.fspath(source.path)] if hasattr(source, "path") else []

@@ -2,74 +2,27 @@
 
 from __future__ import annotations
 
-import socket
 import sys
-import time
-import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from itertools import count
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 from btests import fast
-from btests.cluster.errors import ClusterError, amount
+from btests.cluster import asking
+from btests.cluster.errors import ClusterError, no_workers
+from btests.cluster.knocking import knock
 from btests.cluster.local import local_client
 from btests.cluster.machines import Machine, check, this_machine
+from btests.cluster.quiet import quiet
+from btests.cluster.states import are_paused, refuse_paused
+from btests.cluster.value import Cluster
+from btests.cluster.waiting import compute
 from btests.sources import is_dask
 from btests.sources.partitioned import computed_by
 
 #: Seconds after which a scheduler that does not answer is not there.
 CONNECT_SECONDS = 10.0
-
-#: Seconds that a job waits for the first worker of a cluster that has none.
-WORKER_SECONDS = 30.0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Cluster:
-    """Workers that can compute what this process would compute, to the last bit.
-
-    Attributes
-    ----------
-    client
-        Of dask.distributed.
-    address
-        Of its scheduler.
-    n_workers, n_threads
-        When the run began.
-    memory
-        Bytes that the smallest worker may take, 0 where there is no limit.
-    instructions
-        The instruction set that all have.
-    """
-
-    client: Any
-    address: str
-    n_workers: int
-    n_threads: int
-    memory: int
-    instructions: str
-    _run: str = field(default_factory=lambda: uuid.uuid4().hex[:8])
-    _numbers: Iterator[int] = field(default_factory=count)
-
-    def key(self, verb: str, of: str = "") -> str:
-        """Return a name for a task, which no other task on the cluster has."""
-        # The scheduler takes tasks of the name split-shuffle to be short and does not move them between workers: they
-        # would take the files of the worker along.
-        verb = verb if verb == "split-shuffle" else f"btests_{verb}"
-        return f"{verb}-{self._run}-{next(self._numbers)}{'-' * bool(of)}{of}"
-
-    def submit(self, verb: str, function: Any, *arguments: Any, of: str = "", home: str = "", priority: int = 0) -> Any:
-        """Return a task; ``home`` is the worker that it belongs to, as long as that is there."""
-        key = self.key(verb, of)
-        where = {"workers": [home], "allow_other_workers": True} if home else {}
-        return self.client.submit(function, *arguments, key=key, priority=priority, **where)
-
-    @property
-    def limit(self) -> str:
-        """The memory of a worker, in words."""
-        return amount(self.memory) if self.memory else "no stated limit of memory"
 
 
 @contextmanager
@@ -103,12 +56,13 @@ def reach(workers: object, *samples: object) -> Iterator[Cluster | None]:
         workers = found
     _require_distributed()
     with _client(workers) as client:
-        cluster = _checked(client)
+        with quiet():
+            cluster = _checked(client)
         before = fast.instruction_set()
         try:
             if cluster.instructions != before:
                 fast.use_instruction_set(cluster.instructions)
-            with computed_by(client):
+            with computed_by(partial(compute, cluster)):
                 yield cluster
         finally:
             if cluster.instructions != before:
@@ -142,7 +96,8 @@ def _client(workers: Any) -> Iterator[Any]:
     from distributed import Client
 
     if isinstance(workers, int):
-        with local_client(workers) as client:
+        # Its scheduler is in this process: Ctrl-C ends the workers, too, and it would write that it misses them.
+        with quiet(), local_client(workers) as client:
             yield client
         return
     if isinstance(workers, Client):
@@ -155,58 +110,59 @@ def _client(workers: Any) -> Iterator[Any]:
     where = workers if isinstance(workers, str) else getattr(workers, "scheduler_address", workers)
     try:
         if isinstance(where, str):
-            _knock(where)
-        client = Client(workers, timeout=CONNECT_SECONDS, set_as_default=False)
+            knock(where, CONNECT_SECONDS)
+        client = _connected(workers)
     except (OSError, ValueError) as error:
         raise ClusterError(
             f"no scheduler answers at {where!r} within {CONNECT_SECONDS:g} s ({_first_line(error)}); "
             "'dask scheduler' starts one and prints its address"
         ) from None
-    with client:
+    try:
         yield client
+    finally:
+        _close(client)
 
 
-def _knock(address: str) -> None:
-    """Raise unless somebody listens there, or does so within a while.
+def _connected(workers: Any) -> Any:
+    """Return a client, or raise and close what was made of it: its thread would go on, and complain when it ends."""
+    from distributed import Client
 
-    A client that could not connect is never closed, and its end may come in the middle of another: none is made before.
-    """
-    from distributed.comm.addressing import parse_address, parse_host_port
+    client = Client.__new__(Client)  # who calls the class has nothing to close where it fails
+    try:
+        client.__init__(workers, timeout=CONNECT_SECONDS, set_as_default=False)
+    except BaseException:
+        _close(client, seconds=1.0)
+        raise
+    return client
 
-    scheme, place = parse_address(address)
-    if scheme not in ("tcp", "tls"):
-        return
-    host, port = parse_host_port(place, 8786)
-    end = time.monotonic() + CONNECT_SECONDS
-    while True:
-        try:
-            socket.create_connection((host, port), timeout=CONNECT_SECONDS).close()
-            return
-        except OSError:
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.1)
+
+def _close(client: Any, seconds: float = 2 * CONNECT_SECONDS) -> None:
+    """Close a client with its thread, whatever has become of its scheduler; why the job ended is more to the point."""
+    with suppress(Exception):
+        client.close(timeout=seconds)
+    with suppress(Exception):
+        client._loop_runner.stop()  # which a client that closed itself has left running
 
 
 def _checked(client: Any) -> Cluster:
     """Return what a client reaches, or say why it cannot compute."""
     address = client.scheduler.address
+    if not asking.wait_for_workers(client, address, 1, asking.WORKER_SECONDS):
+        workers = asking.workers_of(client, address)
+        if are_paused(workers):
+            refuse_paused(address, workers)
+        raise no_workers(address)
     try:
-        client.wait_for_workers(1, timeout=WORKER_SECONDS)
-    except TimeoutError:
-        raise ClusterError(f"the cluster at {address} has no workers; 'dask worker {address}' starts one") from None
-    try:
-        machines: dict[str, Machine] = client.run(this_machine)
-    except OSError as error:
-        raise ClusterError(f"the cluster at {address} went away ({_first_line(error)})") from None
+        machines: dict[str, Machine] = asking.ask_workers(client, address, this_machine)
+    except ClusterError:
+        raise
     except Exception as error:  # what a worker cannot unpickle comes back as no particular exception
         raise ClusterError(
             f"a worker of {address} cannot import btests as it is here ({_first_line(error)}); install the same there"
         ) from None
-    instructions = check(machines)
     limits = [machine.memory for machine in machines.values() if machine.memory]
-    threads = client.nthreads()
-    return Cluster(client, address, len(machines), sum(threads.values()), min(limits, default=0), instructions)
+    n_threads = sum(machine.threads for machine in machines.values())
+    return Cluster(client, address, len(machines), n_threads, min(limits, default=0), check(machines))
 
 
 def _first_line(error: BaseException) -> str:

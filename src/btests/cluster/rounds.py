@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -13,13 +13,12 @@ import numpy as np
 from btests.blocks import Blocks
 from btests.cluster.errors import ClusterError
 from btests.cluster.plan import shard_bytes
-from btests.cluster.reaching import Cluster
 from btests.cluster.spread import Part, Spread, homes_of
 from btests.cluster.tasks import Job, Stretch, join, pieces_of, summarize
-from btests.cluster.waiting import failure, is_death, results, settle, talking
+from btests.cluster.value import Cluster
+from btests.cluster.waiting import is_death, let_go, outcome, settle, talking
 from btests.statistics import Family, Stored
-from btests.statistics.stored import Done, chunks, row_bytes
-from btests.summary import Summary
+from btests.statistics.stored import Done, Found, chunks, row_bytes
 
 #: So many summaries are put together on the workers before they come here, at most.
 FAN_IN = 8
@@ -38,6 +37,10 @@ class _Batch:
     futures: list[Any]
     joined: Any
 
+    def let_go(self) -> None:
+        """Have the cluster forget it."""
+        let_go([*self.futures, self.joined])
+
 
 @dataclass(frozen=True, slots=True)
 class Round:
@@ -51,17 +54,21 @@ class Round:
     _alone: list[Shard] = field(default_factory=list, repr=False)  # to be tried with nobody beside them
     _tried: set[Shard] = field(default_factory=set, repr=False)
 
-    def run(self, done: Done) -> Iterator[tuple[int, tuple[Summary, ...]]]:
+    def run(self, done: Done) -> Found:
         """Yield numbers of rows and the summaries of their blocks, as they come."""
+        flying: list[_Batch] = []
         with talking(self.cluster):
-            yield from self._run(done)
+            try:
+                yield from self._run(done, flying)
+            finally:  # an error, or whoever asked does not want the rest
+                for batch in flying:
+                    batch.let_go()
 
-    def _run(self, done: Done) -> Iterator[tuple[int, tuple[Summary, ...]]]:
+    def _run(self, done: Done, flying: list[_Batch]) -> Found:
         todo = deque(stretch for shard in self._shards() for stretch in done.left_of(*shard))
         n_threads = self.cluster.n_threads
         size = max(1, min(FAN_IN, len(todo) // (_AHEAD * n_threads)))
         n_batches = max(1, math.ceil(_AHEAD * n_threads / size))
-        flying: list[_Batch] = []
         while todo or flying or self._alone:
             while todo and len(flying) < n_batches:
                 flying.append(self._submitted([todo.popleft() for _ in range(min(size, len(todo)))]))
@@ -69,11 +76,13 @@ class Round:
                 flying.append(self._submitted([self._alone.pop()]))
             settle(self.cluster, [batch.joined for batch in flying], one=True)
             for batch in [batch for batch in flying if batch.joined.status != "pending"]:
-                flying.remove(batch)
-                if failure(self.cluster, batch.joined) is None:
-                    yield self._rows(batch.shards), results(self.cluster, [batch.joined])[0]
+                found, error = outcome(self.cluster, [batch.joined])
+                if error is None:
+                    yield self._rows(batch.shards), found[0]
                 else:
                     yield from self._saved(batch, todo)
+                flying.remove(batch)
+                batch.let_go()
 
     def _shards(self) -> list[Shard]:
         n_bytes = row_bytes(self.x, self.y)
@@ -95,7 +104,7 @@ class Round:
         same = self.x.dealt.dtype == self.y.dealt.dtype
         for sample, start, end in zip((self.x, self.y), starts, ends, strict=True):
             dtype = sample.dealt.dtype if same else np.dtype(np.float64)
-            stretches.append(Stretch(start, end - start, sample.width, dtype, sample.origin))
+            stretches.append(Stretch(start, end - start, sample.width, dtype, sample.frame))
             ranges.append((sample.begin + start, sample.begin + end))
         pieces = []
         for home, of_both in homes:
@@ -116,13 +125,13 @@ class Round:
     def _rows(self, shards: list[Shard]) -> int:
         return sum(sum(self.blocks.start(last)) - sum(self.blocks.start(first)) for first, last in shards)
 
-    def _saved(self, batch: _Batch, todo: deque[Shard]) -> Iterator[tuple[int, tuple[Summary, ...]]]:
+    def _saved(self, batch: _Batch, todo: deque[Shard]) -> Found:
         """Yield what came of a batch that failed, and put the rest of it back, in halves."""
         settle(self.cluster, batch.futures)
         for shard, future in zip(batch.shards, batch.futures, strict=True):
-            error = failure(self.cluster, future)
+            found, error = outcome(self.cluster, [future])
             if error is None:
-                yield self._rows([shard]), results(self.cluster, [future])[0]
+                yield self._rows([shard]), found[0]
                 continue
             if not is_death(error):
                 raise error
@@ -147,9 +156,7 @@ class Round:
         )
 
 
-def on_workers(
-    family: Family, x: Stored, y: Stored, blocks: Blocks, done: Done, *, n_threads: int | None
-) -> Iterator[tuple[int, tuple[Summary, ...]]]:
+def on_workers(family: Family, x: Stored, y: Stored, blocks: Blocks, done: Done, *, n_threads: int | None) -> Found:
     """Yield the summaries of all blocks from the workers that hold the rows, one thread for each of their tasks."""
     return Round(_spread(x).cluster, family, x, y, blocks).run(done)
 

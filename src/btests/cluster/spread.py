@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import numpy as np
 
 from btests.blocks import Index
+from btests.cluster.asking import ask_workers, holders_of
 from btests.cluster.errors import ClusterError, amount
-from btests.cluster.machines import from_root, paths_of, sees
+from btests.cluster.machines import from_root, sees
 from btests.cluster.plan import Span, spans
-from btests.cluster.reaching import Cluster
 from btests.cluster.tasks import Place, extents, keep_array, keep_partitions, keep_range, rows_at
-from btests.cluster.waiting import failure, is_death, results, settle, talking
+from btests.cluster.value import Cluster
+from btests.cluster.waiting import failure, is_death, let_go, outcome, settle, talking
 from btests.order import Permuted
 from btests.sources import ArraySource, DaskSource, Dealt
+from btests.sources.dealt import paths_of
 from btests.sources.protocol import Rows
 
 # Rows that are fetched at a time where a few are asked for: who asks for the first asks for some more.
@@ -24,6 +27,9 @@ _AHEAD = 512
 
 # Rows whose places are sent along with one graph, at 4 bytes each.
 _PLACES = 2**20
+
+# How often a few rows are asked for, where workers die beside it.
+_TRIES = 3
 
 
 @dataclass(slots=True)
@@ -54,19 +60,20 @@ class Spread:
     cluster: Cluster
     dealt: Dealt
     label: str
-    parts: list[Part] = field(init=False, repr=False)
+    parts: list[Part] = field(init=False, repr=False, default_factory=list)
     _few: dict[int, Rows] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
+        row = self.width * self.dtype.itemsize
         with talking(self.cluster):
             self._check_files()
-            self._begin()
-
-    def _begin(self) -> None:
-        row = self.width * self.dtype.itemsize
-        found = spans(self.dealt.source, row, self.cluster.n_threads, self.cluster.memory)
-        object.__setattr__(self, "parts", [Part(span) for span in found])
-        self._submit(self.parts)
+            found = spans(self.dealt.source, row, self.cluster.n_threads, self.cluster.memory)
+            self.parts.extend(map(Part, found))
+            try:
+                self._submit(self.parts)
+            except BaseException:  # nobody has got this yet who could close it
+                self.close()
+                raise
 
     @property
     def how(self) -> str:
@@ -105,6 +112,7 @@ class Spread:
 
     def close(self) -> None:
         """Let workers drop their files."""
+        let_go(part.future for part in self.parts)
         self.parts.clear()
         self._few.clear()
         self.dealt.close()
@@ -116,19 +124,20 @@ class Spread:
 
     def _fetched_in_order(self, wanted: Index) -> Rows:
         self.settle()
-        parts = [part for part in self.parts if part.reach is None or _overlap(part.reach, wanted)]
-        homes = homes_of(self.cluster, parts)
-        found = [
-            self.cluster.submit("rows", rows_at, wanted, [part.future for part in own], home=home)
-            for home, own in homes.items()
-        ]
         rows = np.empty((len(wanted), self.width), dtype=self.dtype)
-        for places, own in results(self.cluster, found):
+        for _, (places, own) in self._asked("rows", lambda part: _overlap(part.reach, wanted), rows_at, wanted):
             rows[np.searchsorted(wanted, places)] = own
         return rows
 
     def settle(self) -> None:
         """Have all parts kept; those whose workers died are read again, alone or in smaller pieces."""
+        self._keep()
+        if self.how != "exact":
+            for own, found in self._asked("extents", lambda part: part.reach is None, extents):
+                for part, reach in zip(own, found, strict=True):
+                    part.reach = reach
+
+    def _keep(self) -> None:
         settle(self.cluster, [part.future for part in self.parts])
         for part in list(self.parts):
             error = failure(self.cluster, part.future)
@@ -137,22 +146,36 @@ class Spread:
             if not is_death(error):
                 raise error
             self._again(part)
-        if self.how != "exact":
-            self._measure([part for part in self.parts if part.reach is None])
 
-    def _measure(self, parts: list[Part]) -> None:
-        homes = homes_of(self.cluster, parts)
-        tasks = [
-            self.cluster.submit("extents", extents, [part.future for part in own], home=home)
-            for home, own in homes.items()
-        ]
-        for own, found in zip(homes.values(), results(self.cluster, tasks), strict=True):
-            for part, reach in zip(own, found, strict=True):
-                part.reach = reach
+    def _asked(
+        self, verb: str, which: Callable[[Part], bool], function: Any, *told: Any
+    ) -> list[tuple[list[Part], Any]]:
+        """Return for each worker some of its parts, and what a function that is told something finds in them."""
+        for _ in range(_TRIES):
+            homes = homes_of(self.cluster, list(filter(which, self.parts)))
+            tasks = [
+                self.cluster.submit(verb, function, *told, [part.future for part in own], home=home)
+                for home, own in homes.items()
+            ]
+            try:
+                found, error = outcome(self.cluster, tasks)
+            finally:
+                let_go(tasks)
+            if error is None:
+                return list(zip(homes.values(), found, strict=True))
+            if not is_death(error):
+                raise error
+            self._keep()  # perhaps it was a part that was lost with its worker, too often
+        raise ClusterError(
+            f"workers died, {_TRIES} times, while they looked into rows of {self.label} that they keep, and a worker "
+            f"may take {self.cluster.limit}; give workers more"
+        )
 
     def _again(self, part: Part) -> None:
         """Read a part again whose workers have died, perhaps of another task: alone, then in halves."""
-        part.future = part.reach = None  # or dask would remember how the last try ended
+        if part.future is not None:
+            let_go([part.future])
+        part.reach = None
         self._submit([part])
         settle(self.cluster, [part.future])
         error = failure(self.cluster, part.future)
@@ -216,7 +239,7 @@ class Spread:
 
     def _check_files(self) -> None:
         for path in map(os.path.abspath, paths_of(self.dealt.source)[:1]):
-            for address, there in self.cluster.client.run(sees, path).items():
+            for address, there in ask_workers(self.cluster.client, self.cluster.address, sees, path).items():
                 if not there:
                     raise ClusterError(
                         f"the worker {address} does not see {path!r}; files must be where workers find them by the "
@@ -226,7 +249,7 @@ class Spread:
 
 def homes_of(cluster: Cluster, parts: list[Part]) -> dict[str, list[Part]]:
     """Return the parts by the worker that has them; under "" those that are on their way."""
-    there = cluster.client.who_has([part.future for part in parts]) if parts else {}
+    there = holders_of(cluster.client, cluster.address, [part.future for part in parts]) if parts else {}
     homes: dict[str, list[Part]] = {}
     for part in parts:
         at = there.get(part.future.key) or ("",)
@@ -234,6 +257,8 @@ def homes_of(cluster: Cluster, parts: list[Part]) -> dict[str, list[Part]]:
     return homes
 
 
-def _overlap(reach: tuple[int, int], positions: Index) -> bool:
+def _overlap(reach: tuple[int, int] | None, positions: Index) -> bool:
+    if reach is None:
+        return True
     a, b = np.searchsorted(positions, reach)
     return bool(a < b)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from btests import fast
-from btests.blocks import Array, Blocks, Index
+from btests.blocks import Blocks, Index
 from btests.cluster.kept import Kept
 from btests.order import Order
 from btests.sources import Source
@@ -18,6 +18,7 @@ from btests.sources.moving import put
 from btests.sources.partitioned import Outline
 from btests.sources.protocol import Rows
 from btests.statistics import Family
+from btests.statistics.frame import Frame
 from btests.statistics.window import Window
 from btests.summary import Summary
 
@@ -97,7 +98,7 @@ class Stretch:
     n_rows: int
     width: int
     dtype: np.dtype[Any]
-    origin: Array
+    frame: Frame
 
     def window(self, pieces: Sequence[Piece]) -> Window:
         """Return the rows in their order from the pieces that workers have of them."""
@@ -107,7 +108,7 @@ class Stretch:
         for places, piece in pieces:
             if len(places):
                 put(np.ascontiguousarray(piece, dtype=self.dtype), places, rows)
-        return Window(rows, self.start, self.origin)
+        return Window(rows, self.start, self.frame)
 
 
 @dataclass(frozen=True, slots=True)
