@@ -14,11 +14,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-DOCUMENTS = [
-    path
-    for path in (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("method", "compare", "large")))
-    if path.exists()
-]
+PAGES = ("method", "compare", "large", "anytime")
+DOCUMENTS = [path for path in (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in PAGES)) if path.exists()]
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHOWN = re.compile(r"^`((?:btests|python) [^`]+)`[^\n]* prints[^\n]*\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -80,7 +77,7 @@ def test_readme_begins_with_the_two_commands_and_shows_real_output() -> None:
     assert {command for command, _ in _SHOWN.findall(text)} >= {"btests demo", "python examples/strings.py"}
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/method.md", "docs/compare.md", "docs/large.md"])
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", *(f"docs/{page}.md" for page in PAGES)])
 def test_documents_name_files_that_exist(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     named = set(re.findall(r"`((?:src|tests|examples|docs|benchmarks)/[\w./-]+\.\w+)`", text))

@@ -1,5 +1,6 @@
 """Kernel two-sample tests on blocks: whether two data sets come from the same distribution, and how sure that is."""
 
+from btests.anytime import Watch, WatchResult
 from btests.api import btest
 from btests.kernels import (
     Combination,
@@ -95,6 +96,8 @@ __all__ = [
     "Tally",
     "TestResult",
     "ThirdCumulant",
+    "Watch",
+    "WatchResult",
     "Weights",
     "bandwidths",
     "btest",

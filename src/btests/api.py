@@ -26,7 +26,7 @@ from btests.samples import describe, is_elsewhere, left_out, matched, open_sampl
 from btests.selection import Aggregate, MedianFamily, Selector, Setting
 from btests.selection.names import check_choice
 from btests.statistics import Sample, watched_by
-from btests.validation import check_block_size, check_samples, check_seed, check_threads
+from btests.validation import check_block_size, check_path, check_samples, check_seed, check_threads, check_told
 
 #: What docs/choices.md finds best for data that nothing is known about.
 _DEFAULT = Aggregate(MedianFamily())
@@ -70,7 +70,7 @@ def btest(
         for them, sequences of any objects. They may differ in length. Or what is too large for memory: the path of a
         .npy, Parquet, Arrow or CSV file of numbers, or of a folder of such parts (:func:`btests.open_source` for some
         columns of them), read a chunk at a time; dask arrays and data frames. The answer for the same seed is the same.
-        Or an iterator of batches, such as a generator or a data loader, which is read once (:class:`btests.Stream`).
+        Or an iterator of batches (m, d), such as a generator or a data loader, read once (:class:`btests.Stream`).
     kernel
         A kernel; ``None`` is ``Aggregate(MedianFamily())``, Gaussians of several bandwidths around the median at once
         (and with a null other than ``SignFlip`` the median alone). Also ``"gaussian"``, ``"laplacian"``, ``"matern"``
@@ -131,6 +131,8 @@ def btest(
     """
     began = time.perf_counter()
     _check_options(kernel, null, shuffle, dtype, n_threads)
+    check_path("checkpoint", checkpoint)
+    check_told("progress", progress, "the rows done and the rows in all")
     null = _NULLS[null]() if isinstance(null, str) else null or SignFlip()
     if kernel is None and isinstance(null, SignFlip):
         kernel = _DEFAULT
@@ -140,6 +142,11 @@ def btest(
             raise ValueError(
                 "checkpoint is for rows in files: batches cannot be read again from the middle; save the tally of a "
                 "btests.Stream instead"
+            )
+        if workers is not None:
+            raise ValueError(
+                "workers read rows by themselves, and batches are read here, once; save them to files, or add the "
+                "tallies of one btests.Stream for each worker"
             )
         asked = BatchQuestion(kernel, null, check_seed(given), shuffle, block_size, dtype, n_threads, progress, began)
         return asked.of(x, y)
@@ -152,8 +159,9 @@ def btest(
         with reach(workers, x, y) as cluster:
             sources = matched(x, y)
             check_block_size(block_size, gamma, min(source.n_rows for source in sources))
-            run = repr((kernel, setting, null, shuffle, *map(describe, sources)))
-            recorder = Recorder(None if checkpoint is None else Path(checkpoint), run, given, progress)
+            kept = None if checkpoint is None else Path(checkpoint)
+            run = repr((kernel, setting, null, shuffle, *map(describe, sources))) if kept else ""
+            recorder = Recorder(kept, run, given, progress)
             with (
                 telling_how_to_go_on(recorder),
                 closing(open_samples(*sources, recorder.seed, shuffle, cluster)) as stored,
