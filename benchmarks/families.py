@@ -12,7 +12,7 @@ from benchmarks.shares import Case
 from benchmarks.tables import Cell, Table, verdict
 from btests import Gaussian, bandwidths
 from btests.blocks import Blocks
-from btests.statistics import MMD, Family, Sample, summarize, summarize_family
+from btests.statistics import MMD, Family, Sample
 
 #: 26 bandwidths cost at most so many times one, at B = sqrt(n).
 MOST = 4.0
@@ -31,10 +31,10 @@ def family_table(cases: Sequence[Case], *, seconds: float) -> Table:
         middle = Gaussian(float(np.sqrt(2.0 * case.d)))
 
         def single(x: Sample = x, y: Sample = y, one: Blocks = one, kernel: Gaussian = middle) -> object:
-            return summarize(MMD(kernel), x, y, one, 1)
+            return MMD(kernel).summarize(x, y, one)
 
         def family(x: Sample = x, y: Sample = y, many: Blocks = many) -> object:
-            return summarize_family(Family(kernels), x, y, many, 1)
+            return Family(kernels).summarize(x, y, many)
 
         alone, together = best_interleaved([single, family], [time.thread_time] * 2, seconds=seconds)
         ratio = together / alone

@@ -93,7 +93,7 @@ def measure(case: Case, dtype: str, read_rate: float, *, seconds: float) -> Meas
     blocks = Blocks.of_size(case.n, case.n, case.block_size)
 
     def values(n_threads: int) -> object:
-        return summarize(statistic, p, q, blocks, n_threads)
+        return statistic.summarize(p, q, blocks, n_threads=n_threads)
 
     def whole() -> object:
         with warnings.catch_warnings():
