@@ -67,7 +67,9 @@ private:
         Doubles largest = {};
         int i = 0;
         for (; i + some <= n_; i += some) {
-            if (a_[i] == a_[i + some - 1]) measure<some, true>(i, largest);
+            bool shared = true;  // between its first and its last pair may be those of another row
+            for (int j = 1; j < some; ++j) shared &= a_[i] == a_[i + j];
+            if (shared) measure<some, true>(i, largest);
             else measure<some, false>(i, largest);
         }
         for (; i < n_; ++i) measure<1, true>(i, largest);
