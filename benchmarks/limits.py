@@ -131,7 +131,7 @@ def limits_table(rates: dict[str, Rates], *, seconds: float = 0.5) -> Table:
         f"read {beyond_cache() >> 20} MiB, GB/s",
     )
     notes = (
-        "CPU time of one thread, best of several. The exponentials are those of the compiled loops, which sum in",
-        "float64 always: the rate for float32 includes turning each into a float64; sums in float32 would be faster.",
+        "CPU time of one thread, best of several. The exponentials are those of the compiled loops, summed in their",
+        "own type; the loops themselves sum in float64 always.",
     )
     return Table("Limits of one core", columns, rows, notes)

@@ -31,7 +31,7 @@ _TOLERANCES = {"float64": 1e-11, "float32": 1e-4}
 
 @dataclass(frozen=True)
 class Case:
-    """Two samples (n, d) in blocks of ``block_size``, and the target for the share, where there is one."""
+    """Two samples (n, d) in blocks of ``block_size``, and the target for the share in float64, where there is one."""
 
     n: int
     d: int
@@ -84,8 +84,12 @@ class Measured:
         """Return the time over that of one read of the data, for blocks of two."""
         return self.one_thread / self.read if self.case.block_size == 2 else None
 
+    def target(self) -> float | None:
+        """Return the share to reach; there are targets for float64, the default, alone."""
+        return self.case.share if self.dtype == "float64" else None
 
-def measure(case: Case, dtype: str, read_rate: float, *, seconds: float) -> Measured:
+
+def measure(case: Case, dtype: str, *, seconds: float) -> Measured:
     """Return the times of one case, about ``seconds`` for each of the four things timed."""
     x, y = case.data(dtype)
     kernel = Gaussian(math.sqrt(2.0 * case.d))
@@ -104,7 +108,8 @@ def measure(case: Case, dtype: str, read_rate: float, *, seconds: float) -> Meas
     # The limit is measured in turns with the loops: what slows one slows the other.
     tasks = [lambda: values(1), *rate_tasks(dtype), lambda: (x.sum(), y.sum())]
     alone, products, exponentials, read = best_interleaved(tasks, [time.thread_time] * 4, seconds=seconds)
-    rates = Rates(rate_of(products, exponentials=False), rate_of(exponentials, exponentials=True), read_rate)
+    n_bytes = x.nbytes + y.nbytes
+    rates = Rates(rate_of(products, exponentials=False), rate_of(exponentials, exponentials=True), n_bytes / read)
     speed_up = machine_speed_up = None
     if default_threads() > 1:
         with ThreadPoolExecutor(2) as pool:
@@ -117,7 +122,7 @@ def measure(case: Case, dtype: str, read_rate: float, *, seconds: float) -> Meas
     return Measured(
         case,
         dtype,
-        rates.seconds(case.evaluations(), case.d, x.nbytes + y.nbytes),
+        rates.seconds(case.evaluations(), case.d, n_bytes),
         alone,
         speed_up,
         machine_speed_up,
@@ -152,12 +157,12 @@ def shares_table(measured: Sequence[Measured]) -> Table:
     rows = [_row(m) for m in measured]
     notes = (
         "blocks: values and cores of all blocks on one thread, CPU time, best of several. limit: 2 n (B - 1) kernel",
-        "values, each d multiply-adds and one exponential at the rates measured in turns with the blocks, or one read",
-        f"of the data if that is more. 2 threads: speed-up by the wall clock, target {SPEED_UP} where a share has a",
-        "target; beside it what two threads of bare multiply-adds gained in the same seconds: a busy machine gives",
-        "neither its second core, and then there is no verdict. reads: time over numpy's sum of the same arrays,",
-        f"target at most {READS:g} for B = 2. Whole test: btest() with checks, shuffle and sign-flip null, one thread",
-        "in CPU time, all cores by the wall clock.",
+        "values, each d multiply-adds and one exponential at the rates measured in turns with the blocks, or numpy's",
+        "sum of the same arrays if that takes longer. Targets are for float64, the default. 2 threads: speed-up by the",
+        f"wall clock, target {SPEED_UP} where a share has a target; beside it what two threads of bare multiply-adds",
+        "gained in the same seconds: a busy machine gives neither its second core, and then there is no verdict.",
+        f"reads: time over numpy's sum of the same arrays, target at most {READS:g} for B = 2. Whole test: btest()",
+        "with checks, shuffle and sign-flip null, one thread in CPU time, all cores by the wall clock.",
     )
     columns = (
         *("n", "d", "B", "numbers", "blocks, s", "limit, s", "share", "target", "G values/s", "2 threads"),
@@ -168,21 +173,21 @@ def shares_table(measured: Sequence[Measured]) -> Table:
 
 def _verdict(m: Measured) -> str | None:
     """Return which targets a case met or missed."""
-    words, reads = [], m.reads()
-    if m.case.share is not None:
-        # Nothing beats the limit: such a row shows that something was measured wrongly.
-        impossible = "share ABOVE THE LIMIT: do not trust this row"
-        words.append(impossible if m.share() > 1.0 else f"share {verdict(met=m.share() >= m.case.share)}")
-        if m.speed_up is not None and m.machine_speed_up is not None:
-            busy = m.speed_up < SPEED_UP and m.machine_speed_up < SPEED_UP
-            words.append("2 threads: machine busy" if busy else f"2 threads {verdict(met=m.speed_up >= SPEED_UP)}")
-    if reads is not None:
+    words, reads, target = [], m.reads(), m.target()
+    if m.share() > 1.0:  # nothing beats the limit: such a row shows that something was measured wrongly
+        words.append("share ABOVE THE LIMIT: do not trust this row")
+    elif target is not None:
+        words.append(f"share {verdict(met=m.share() >= target)}")
+    if target is not None and m.speed_up is not None and m.machine_speed_up is not None:
+        busy = m.speed_up < SPEED_UP and m.machine_speed_up < SPEED_UP
+        words.append("2 threads: machine busy" if busy else f"2 threads {verdict(met=m.speed_up >= SPEED_UP)}")
+    if reads is not None and m.dtype == "float64":
         words.append(f"reads {verdict(met=reads <= READS)}")
     return ", ".join(words) or None
 
 
 def _row(m: Measured) -> tuple[Cell, ...]:
-    case = m.case
+    case, target = m.case, m.target()
     return (
         case.n,
         case.d,
@@ -191,7 +196,7 @@ def _row(m: Measured) -> tuple[Cell, ...]:
         m.one_thread,
         m.limit,
         f"{m.share():.1%}",
-        None if case.share is None else f"{case.share:.0%}",
+        None if target is None else f"{target:.0%}",
         case.evaluations() / m.one_thread / 1e9,
         m.speed_up,
         m.machine_speed_up,

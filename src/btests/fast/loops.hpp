@@ -95,14 +95,14 @@ template <class T> double exponentials(std::int64_t n) {
     constexpr int lanes = Types<T>::lanes, size = 8192 / sizeof(T), chains = 4;
     Scratch<T> q(size);
     for (int i = 0; i < size; ++i) q[i] = T(i % 97) * T(0.37);
-    Doubles sum[chains * parts<T>] = {};
+    Vec<T> sum[chains] = {};
     for (std::int64_t done = 0; done < n; done += size) {
         for (int i = 0; i < size; i += chains * lanes)
-            for (int j = 0; j < chains; ++j) add_to(sum + j * parts<T>, GaussianShape::value<T>(load(q.get() + i + j * lanes)));
+            for (int j = 0; j < chains; ++j) sum[j] += GaussianShape::value<T>(load(q.get() + i + j * lanes));
         __asm__ volatile("" ::: "memory");
     }
     double total = 0;
-    for (auto& s : sum) for (int i = 0; i < double_lanes; ++i) total += s[i];
+    for (auto& s : sum) for (int i = 0; i < lanes; ++i) total += double(s[i]);
     return total;
 }
 
