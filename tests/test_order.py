@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from btests.bijection import Keyed
 from btests.blocks import Index
-from btests.order import MAX_HELD, AsStored, Buffered, Keyed, Order, Permuted, deal
+from btests.order import MAX_HELD, AsStored, Buffered, Order, Permuted, deal
 from tests.bounds import FALSE_ALARM, deviations
 
 
