@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet as pq
 
-from btests import Gaussian, btest, checkpoint, compare
+from btests import Gaussian, Pairwise, btest, checkpoint, compare
 from btests.sources import contents
 from btests.statistics import stored
 from tests.same import assert_same
@@ -126,3 +128,52 @@ def test_what_is_no_path_and_nobody_to_call(tmp_path: Path) -> None:
             btest(x, y, progress=nobody)  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="progress must be a function of the share of the work that is done"):
             compare(x, y, progress=nobody)  # type: ignore[arg-type]
+
+
+def function_of(g: float) -> Any:
+    return lambda u, v: np.exp(-g * ((u[:, None] - v[None]) ** 2).sum(-1))
+
+
+class OfClass:
+    """A kernel whose repr says nothing but where it is."""
+
+    def __init__(self, g: float) -> None:
+        self.g = g
+
+    def __call__(self, u: Any, v: Any) -> Any:
+        return function_of(self.g)(u, v)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [function_of, OfClass, lambda g: Pairwise(lambda a, b: float(np.exp(-g * ((a - b) ** 2).sum())))],
+    ids=["function", "object", "Pairwise"],
+)
+def test_functions_are_told_apart_by_what_they_do(make: Any, tmp_path: Path) -> None:
+    paths = npy(X[:300], tmp_path / "x"), npy(Y[:300], tmp_path / "y")
+    options = OPTIONS | {"checkpoint": tmp_path / "run.npz", "block_size": 6}
+    first = btest(*paths, **options | {"kernel": make(1.0)})
+    assert btest(*paths, **options | {"kernel": make(1.0)}).pvalue == first.pvalue  # another object, the same function
+    with pytest.raises(ValueError, match="is not a checkpoint of this run"):
+        btest(*paths, **options | {"kernel": make(5.0)})
+
+
+def test_a_function_goes_on_in_another_process(tmp_path: Path) -> None:
+    paths = npy(X[:300], tmp_path / "x"), npy(Y[:300], tmp_path / "y")
+    code = (
+        "import sys, btests; from tests.test_checkpoint import OfClass; "
+        "options = {'kernel': OfClass(1.0), 'block_size': 6, 'seed': 1, 'checkpoint': sys.argv[3]}; "
+        "print(btests.btest(*sys.argv[1:3], **options).statistic)"
+    )
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", code, *map(str, paths), str(tmp_path / "run.npz")],
+            check=True,
+            capture_output=True,
+            text=True,
+            env=env,
+        ).stdout
+        for _ in range(2)
+    ]
+    assert told[0] == told[1]

@@ -142,8 +142,8 @@ def test_what_is_no_tally(saved: Path, tmp_path: Path) -> None:
     contents: list[tuple[bytes, str]] = [
         (b"", "is no tally"),
         (b"a,b\n1,2\n", "is no tally"),
-        (whole[: len(whole) // 2], "is no tally, or a part of one"),
-        (whole[:-30], "is no tally, or a part of one"),
+        (whole[: len(whole) // 2], "is no tally or checkpoint of btests, or damaged"),
+        (whole[:-30], "is no tally or checkpoint of btests, or damaged"),
         (pickle.dumps({"a": 1}), "is no tally"),
     ]
     for content, complaint in contents:
@@ -180,7 +180,7 @@ def test_nothing_is_ever_unpickled(saved: Path, tmp_path: Path, monkeypatch: pyt
     for name in ("header", "values_0_0", "more"):
         with (tmp_path / "evil").open("wb") as out:
             np.savez(out, allow_pickle=True, **(arrays | {name: trap}))
-        with pytest.raises(ValueError, match="is no tally, or a part of one"):
+        with pytest.raises(ValueError, match="is no tally or checkpoint of btests, or damaged"):
             Tally.load(tmp_path / "evil")
     assert not (tmp_path / "trapped").exists()
 
@@ -292,7 +292,7 @@ def test_functions_of_one_name_do_not_add(tmp_path: Path) -> None:
         stream.tally().save(tmp_path / f"{part}.npz")
         loaded.append(Tally.load(tmp_path / f"{part}.npz"))
     assert (loaded[0] + loaded[2]).n_blocks == 20
-    with pytest.raises(ValueError, match="differ in kernels"):
+    with pytest.raises(ValueError, match="tallies of different kernels do not add"):
         loaded[0] + loaded[1]
     assert loaded[0] != loaded[1]
     assert len({loaded[0], loaded[1]}) == 2
@@ -306,3 +306,33 @@ def tally_of_some() -> Tally:
     stream = Stream(Gaussian(1.0), 20, seed=1)
     stream.update(rng.normal(size=(200, 2)), rng.normal(size=(200, 2)))
     return stream.tally()
+
+
+def enclosing(g: float) -> Any:
+    return lambda u, v: np.exp(-g * ((u[:, None] - v[None]) ** 2).sum(-1))
+
+
+@pytest.mark.parametrize("make", [enclosing, lambda g: btests.Pairwise(lambda a, b: float(a @ b) + g)])
+def test_functions_that_enclose_other_numbers_do_not_add(make: Any, tmp_path: Path) -> None:
+    def tally(kernel: Any, part: int) -> Tally:
+        stream = Stream(kernel, 10, seed=1, part=part)
+        stream.update(*rows(100, part))
+        return stream.tally()
+
+    for part, g in enumerate((1.0, 1.0, 9.0)):
+        tally(make(g), part).save(tmp_path / f"{part}")
+    one, same, other = (Tally.load(tmp_path / f"{part}") for part in range(3))
+    assert (one + same).n_blocks == 20
+    assert (one + tally(make(1.0), 1)).result().pvalue == (one + same).result().pvalue  # a file, and a live one
+    for left, right in ((one, other), (one, tally(make(9.0), 2)), (tally(make(1.0), 0), tally(make(9.0), 2))):
+        with pytest.raises(ValueError, match="tallies of different kernels do not add"):
+            left + right
+    assert len(repr(one)) < 200
+
+
+def test_a_checkpoint_is_no_tally(tmp_path: Path) -> None:
+    for name in "xy":
+        np.save(tmp_path / f"{name}.npy", rows(100, 1)[0])
+    btests.btest(tmp_path / "x.npy", tmp_path / "y.npy", kernel=Gaussian(1.0), seed=1, checkpoint=tmp_path / "run.npz")
+    with pytest.raises(ValueError, match="is a checkpoint, which the call that wrote it goes on from, and no tally"):
+        Tally.load(tmp_path / "run.npz")

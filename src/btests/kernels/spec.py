@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
@@ -10,6 +9,7 @@ from btests.blocks import Array
 from btests.kernels.columns import OnColumns
 from btests.kernels.combination import Combination
 from btests.kernels.distance import Distance
+from btests.kernels.fingerprint import fingerprint
 from btests.kernels.gaussian import Gaussian
 from btests.kernels.laplacian import Laplacian
 from btests.kernels.matern import Matern
@@ -53,21 +53,19 @@ def to_spec(kernel: Kernel) -> dict[str, Any]:
     """Return the kind of a kernel and its parameters, fit for JSON."""
     kind = type(kernel).__name__
     if _KINDS.get(kind) is not type(kernel) or not is_dataclass(kernel):
-        return {"kind": "Named", "name": getattr(kernel, "__qualname__", repr(kernel)), "digest": _digest(kernel)}
+        named = _named(kernel)
+        return {"kind": "Named", "name": named.name, "digest": named.digest}
     return {"kind": kind} | {f.name: _to_value(getattr(kernel, f.name)) for f in fields(kernel) if f.init}
 
 
-def _digest(kernel: Any) -> str:
-    """Return what tells two functions of one name apart, so that what they have left behind is not added."""
+def _named(kernel: Any) -> Named:
+    """Return a kernel of the user's by its name, and what tells two of one name apart: they do not add."""
     if isinstance(kernel, Named):
-        return kernel.digest
-    code = getattr(kernel, "__code__", None)
-    told = (
-        repr(kernel)
-        if code is None
-        else repr((code.co_code, code.co_names, [c for c in code.co_consts if not hasattr(c, "co_code")]))
+        return kernel
+    name = getattr(kernel, "__qualname__", None) or (
+        repr(kernel) if is_dataclass(kernel) else type(kernel).__qualname__
     )
-    return hashlib.sha256(told.encode()).hexdigest()[:16] if code is not None or is_dataclass(kernel) else ""
+    return Named(name, fingerprint(kernel))
 
 
 def from_spec(spec: Any) -> Kernel:

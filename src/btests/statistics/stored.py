@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from btests.blocks import Blocks, Index
+from btests.kernels.fingerprint import fingerprint
 from btests.statistics.family import Family
 from btests.statistics.frame import FRAME_ROWS, Frame
 from btests.statistics.sample import Sample
@@ -226,5 +227,6 @@ def chunks(
 
 def describe(family: Family, x: Stored, y: Stored, blocks: Blocks) -> str:
     """Return a digest of all that the summary depends on."""
-    told = (family.kernels, family.dtype, family.plain, blocks, [(s.dealt.identity, s.begin, s.end) for s in (x, y)])
+    places = [(s.dealt.identity, s.begin, s.end) for s in (x, y)]
+    told = (fingerprint(family.kernels), family.dtype, family.plain, blocks, places)
     return hashlib.sha256(repr(told).encode()).hexdigest()

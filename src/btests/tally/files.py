@@ -71,7 +71,7 @@ def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     try:
         with path.open("rb") as file:  # numpy leaves a file open that it cannot read
             if file.read(2) != b"PK":
-                raise ValueError(f"{str(path)!r} is no tally")
+                raise ValueError(f"{str(path)!r} is no tally and no checkpoint of btests")
             file.seek(0)
             with np.load(file, allow_pickle=False) as members:
                 arrays = {name: members[name] for name in members.files}
@@ -81,9 +81,9 @@ def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
         if str(error).startswith(repr(str(path))):
             raise
-        raise ValueError(f"{str(path)!r} is no tally, or a part of one: {shortly(error)}") from None
+        raise ValueError(f"{str(path)!r} is no tally or checkpoint of btests, or damaged: {shortly(error)}") from None
     if not isinstance(header, dict) or header.get("format") != "btests tally":
-        raise ValueError(f"{str(path)!r} is no tally")
+        raise ValueError(f"{str(path)!r} is no tally and no checkpoint of btests")
     if header.get("version") != VERSION:
         raise ValueError(
             f"{str(path)!r} is a tally of version {header.get('version')}, and this package reads version {VERSION}"
@@ -94,6 +94,8 @@ def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 def load(path: Path) -> Tally:
     """Return the tally that a file holds, or say why it holds none."""
     header, arrays = read_arrays(path)
+    if "checkpoint" in header:
+        raise ValueError(f"{str(path)!r} is a checkpoint, which the call that wrote it goes on from, and no tally")
     try:
         return tally_of(header, arrays)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:

@@ -6,8 +6,11 @@ import os
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
+from btests.kernels.combination import shortened
 from btests.kernels.protocol import Kernel
+from btests.kernels.spec import to_spec
 from btests.nulls import Null, SignFlip
 from btests.nulls.protocol import wants_gram
 from btests.result import TestResult
@@ -18,7 +21,7 @@ from btests.summary import Summary
 _IN_WORDS = {"width": "the number of columns", "dtype": "their arithmetic (dtype)"}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tally:
     """What all blocks so far have left behind; ``a + b`` joins the tallies of different blocks, in any order.
 
@@ -55,6 +58,9 @@ class Tally:
     width: int | None = None
     dtype: str = "float64"
 
+    def __repr__(self) -> str:
+        return f"Tally({_told(self.kernels)}: {self.n_blocks} blocks, seed {self.seed})"
+
     @property
     def n_blocks(self) -> int:
         """Blocks that are here."""
@@ -79,7 +85,12 @@ class Tally:
             raise ValueError("there is nothing to join")
         one = tallies[0]
         for name in ("kernels", "seed", "correction", "weights", "engine", "order", "width", "dtype"):
-            different = [getattr(t, name) for t in tallies if getattr(t, name) != getattr(one, name)]
+            different = [getattr(t, name) for t in tallies if not _alike(getattr(t, name), getattr(one, name))]
+            if different and name == "kernels":
+                raise ValueError(
+                    f"tallies of different kernels do not add: {_told(one.kernels)}, and {_told(different[0])}; give "
+                    "all streams the same kernels, whose bandwidths do not depend on the rows"
+                )
             if different:
                 what = _IN_WORDS.get(name, name)
                 raise ValueError(
@@ -108,6 +119,18 @@ class Tally:
         from btests.tally.files import as_path, load
 
         return load(as_path(path))
+
+
+def _told(kernels: tuple[Kernel, ...]) -> str:
+    return shortened(kernels[0]) + (f" and {len(kernels) - 1} more" if len(kernels) > 1 else "")
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two values are the same; kernels may be functions here, and the names of functions from a file there."""
+    if one == other:
+        return True
+    many = isinstance(one, tuple) and isinstance(other, tuple) and all(map(callable, (*one, *other)))
+    return many and list(map(to_spec, one)) == list(map(to_spec, other))
 
 
 def conclude(
@@ -148,7 +171,7 @@ def conclude(
     )
     spoke = verdict.spoke
     return TestResult.conclude(
-        tally.summaries[spoke],
+        tally.summaries[spoke] if verdict.is_heard else tally.summaries[spoke].silenced(),
         null,
         tally.kernels[spoke],
         tally.seed,

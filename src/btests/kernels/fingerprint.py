@@ -1,0 +1,128 @@
+"""What tells one function of the user's from another, in this process and in the next: its code and what it holds."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import pickle
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from types import CodeType, FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+# Of what nothing can be said but that it is itself, in this process.
+_PROCESS = os.urandom(16)
+
+
+def fingerprint(value: Any) -> str:
+    """Return a text that is the same for functions, kernels and selectors that do the same, and differs where not.
+
+    Of functions it has the code, the defaults, what they enclose, and the functions and plain values that they find by
+    name in their module. What those find elsewhere, in files or in other modules, it does not see.
+    """
+    found = hashlib.sha256()
+    for piece in _pieces(value, {}):
+        found.update(len(piece).to_bytes(8, "little") + piece)
+    return found.hexdigest()[:32]
+
+
+def _pieces(value: Any, seen: dict[int, tuple[int, Any]]) -> Iterator[bytes]:
+    """Yield what a value is made of; what was ``seen`` before, told by its address, is not told again."""
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
+        yield f"{type(value).__name__} {value!r}".encode()
+        return
+    if isinstance(value, (np.ndarray, np.generic)) and np.asarray(value).dtype != object:
+        array = np.asarray(value)
+        yield f"array {array.dtype} {array.shape}".encode() + np.ascontiguousarray(array).tobytes()
+        return
+    if id(value) in seen:
+        yield f"again {seen[id(value)][0]}".encode()
+        return
+    seen[id(value)] = len(seen), value  # held, so that no other value gets its address
+    parts = _parts(value)
+    if parts is None:
+        yield _pickled(value)
+        return
+    yield type(value).__qualname__.encode()
+    for part in parts:
+        yield from _pieces(part, seen)
+
+
+@functools.singledispatch
+def _parts(value: Any) -> list[Any] | None:
+    """Return what makes up a value, None where that is not known."""
+    if is_dataclass(value):
+        return [getattr(value, field.name) for field in fields(value) if field.init]
+    if callable(value) and hasattr(value, "__dict__") and isinstance(type(value).__call__, FunctionType):
+        return [type(value).__call__, vars(value)]
+    return None
+
+
+@_parts.register
+def _(value: CodeType) -> list[Any]:
+    return [value.co_code, *value.co_names, *value.co_varnames, *value.co_freevars, *value.co_consts]
+
+
+@_parts.register
+def _(value: FunctionType) -> list[Any]:
+    cells = [cell.cell_contents for cell in value.__closure__ or () if _is_full(cell)]
+    named = [value.__globals__[name] for name in _names(value.__code__) if name in value.__globals__]
+    own = [one for one in named if isinstance(one, (FunctionType, bool, int, float, str, tuple, np.ndarray))]
+    return [value.__code__, value.__defaults__, value.__kwdefaults__, *cells, *own]
+
+
+@_parts.register
+def _(value: MethodType) -> list[Any]:
+    return [value.__func__, value.__self__]
+
+
+@_parts.register
+def _(value: functools.partial) -> list[Any]:  # type: ignore[type-arg]
+    return [value.func, *value.args, value.keywords]
+
+
+@_parts.register(list)
+@_parts.register(tuple)
+def _(value: Any) -> list[Any]:
+    return list(value)
+
+
+@_parts.register(set)
+@_parts.register(frozenset)
+def _(value: Any) -> list[Any]:
+    return sorted(value, key=repr)
+
+
+@_parts.register
+def _(value: dict) -> list[Any]:  # type: ignore[type-arg]
+    return [one for pair in value.items() for one in pair]
+
+
+@_parts.register
+def _(value: type) -> list[Any]:
+    return [value.__module__, value.__qualname__]
+
+
+def _names(code: CodeType) -> list[str]:
+    """Return the names that a function looks up, those that functions inside it look up included."""
+    inner = [name for const in code.co_consts if isinstance(const, CodeType) for name in _names(const)]
+    return list(dict.fromkeys([*code.co_names, *inner]))
+
+
+def _is_full(cell: Any) -> bool:
+    """Whether a variable that a function encloses has a value yet."""
+    try:
+        cell.cell_contents  # noqa: B018 - it is asked for, no more
+    except ValueError:
+        return False
+    return True
+
+
+def _pickled(value: Any) -> bytes:
+    try:
+        return pickle.dumps(value)  # to be digested; nobody ever loads it
+    except Exception:  # it has its own way to fail for every kind of object
+        return _PROCESS + repr((type(value), id(value))).encode()
