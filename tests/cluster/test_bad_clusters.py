@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 import platform
 import signal
@@ -21,6 +22,7 @@ import btests
 from btests import Gaussian, btest, fast, open_source
 from btests.cluster import ClusterError, asking, reaching
 from btests.cluster.local import end_workers, local_client, start_worker
+from btests.cluster.quiet import quiet
 from btests.nulls import SignFlip
 from btests.pipeline import Question
 from btests.samples import open_samples
@@ -285,3 +287,14 @@ def test_two_tests_at_once_on_one_cluster(client: Any) -> None:
         thread.join()
     for seed, result in found.items():
         assert_same(result, btest(X, Y, seed=seed))
+
+
+def test_what_dask_logs_of_a_lost_scheduler_is_not_shown() -> None:
+    """The client has a logger with a level and a handler of its own, whatever its parent has."""
+
+    names = ("distributed", "distributed.client", "distributed.scheduler", "tornado.application")
+    before = [logging.getLogger(name).isEnabledFor(logging.ERROR) for name in names]
+    assert all(before)
+    with quiet():
+        assert not any(logging.getLogger(name).isEnabledFor(logging.ERROR) for name in names)
+    assert [logging.getLogger(name).isEnabledFor(logging.ERROR) for name in names] == before

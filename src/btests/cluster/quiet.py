@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
-# Dask's own, and what its loop writes of messages to a scheduler that has just gone.
-_LOGS = ("distributed", "tornado.application")
+# Dask's own, of which the client's has a level for itself, and what its loop writes of messages to a scheduler that
+# has just gone.
+_LOGS = ("distributed", "distributed.client", "tornado.application")
 
 
 @dataclass(slots=True)

@@ -117,10 +117,11 @@ def _client(workers: Any) -> Iterator[Any]:
             f"no scheduler answers at {where!r} within {CONNECT_SECONDS:g} s ({_first_line(error)}); "
             "'dask scheduler' starts one and prints its address"
         ) from None
-    try:
-        yield client
-    finally:
-        _close(client)
+    with quiet():  # until it is closed: it notices that a scheduler went away when it pleases
+        try:
+            yield client
+        finally:
+            _close(client)
 
 
 def _connected(workers: Any) -> Any:
