@@ -74,8 +74,8 @@ class Stream:
         n_threads: int | None = None,
     ) -> None:
         self._b = _sizes(block_size)
-        if isinstance(part, bool) or not isinstance(part, (int, np.integer)) or part < 0:
-            raise ValueError(f"part must be a whole number of at least 0, got {part!r}")
+        if isinstance(part, bool) or not isinstance(part, (int, np.integer)) or not 0 <= part < 2**63:
+            raise ValueError(f"part must be a whole number of at least 0 and below 2^63, got {part!r}")
         check_threads(n_threads)
         self._learner = Learner.of(kernel, dtype)
         self._seed, self._part, self._n_threads = check_seed(seed), int(part), n_threads
@@ -210,6 +210,7 @@ class Stream:
         samples = Sample(x), Sample(y)
         self._frame = samples[0].frame
         self._typical = typical_sizes(self._family.kernels, *samples)
+        self._family = self._family.suited(self._typical)
         self._values = [[] for _ in self._family.kernels]
 
     def _advance(self) -> None:
@@ -260,7 +261,7 @@ class Stream:
             samples = Sample(x), Sample(y)
             blocks = self._plan(n, len(family.kernels))
             typical = typical_sizes(family.kernels, *samples)
-            found = family.summarize(*samples, blocks)
+            found = family.suited(typical).summarize(*samples, blocks)
             parts = [replace(summary.parts[0], number=self._part) for summary in found]
         else:
             family, typical = self._family, self._typical

@@ -195,8 +195,10 @@ class Summary:
 
     def audible(self) -> Summary:
         """Return this summary, or zeros where its kernel sees nothing but values that are not known well enough."""
-        if self.grain == 0.0 or self.deviation() > LOUD * self.rounding:
-            return self
+        return self if self.grain == 0.0 or self.deviation() > LOUD * self.rounding else self.silenced()
+
+    def silenced(self) -> Summary:
+        """Return the summary of a kernel that sees nothing in these blocks: zeros."""
         return replace(
             self,
             parts=tuple(

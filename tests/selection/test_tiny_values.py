@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from btests import (
     MaxMMD,
     MaxRatio,
     SignFlip,
+    Stream,
     TestResult,
     Weights,
     btest,
@@ -164,7 +166,10 @@ def test_who_shares_has_a_grain() -> None:
         [1e-11, 3e-11, 0.0, 0.0]
     )  # a Laplacian alone, a wide one
     assert grains((Gaussian(1.0),), [1e-30]) == [0.0]
-    assert grains((0.5 * Gaussian(1.0) + 0.5 * Gaussian(2.0),), [1e-30]) == pytest.approx([1e-11])
+    assert grains((0.5 * Gaussian(1.0) + 0.5 * Gaussian(2.0),), [1e-3]) == pytest.approx([1e-11])
+    assert grains((0.5 * Gaussian(1.0) + 0.5 * Gaussian(2.0),), [1e-30]) == [0.0]  # then they share nothing
+    assert grains((Gaussian(1.0), Gaussian(2.0)), [1e-30, 1e-3]) == [1e-11, 1e-11]
+    assert grains((Gaussian(1.0), Gaussian(2.0)), [1e-30, 1e-9]) == [0.0, 0.0]
 
 
 def test_what_is_below_the_grain_is_nothing() -> None:
@@ -188,3 +193,39 @@ def test_one_pair_that_is_alike_is_heard_among_any_number(n: int, block_size: in
     values = np.zeros(blocks.n_blocks)
     one = replace(Summary.of(blocks, values, cores), grain=1e-11)
     assert one.audible() is one
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        Aggregate([Gaussian(1.5), Gaussian(1.2)]),
+        Aggregate([Gaussian(1.5), Gaussian(1.2)], correction="rank"),
+        Gaussian(1.5) + Gaussian(1.2),
+        MaxRatio([Gaussian(1.5), Gaussian(1.2)]),
+        Weights([Gaussian(1.5), Gaussian(1.2)]),
+        Aggregate(bandwidths(-15, 0)),
+        Aggregate([Laplacian(3.0), Laplacian(1.5)]),
+    ],
+    ids=repr,
+)
+def test_small_values_that_carry_a_difference_are_heard_where_all_are_small(choice: Any) -> None:
+    """In a hundred coordinates kernel values of 1e-15 tell samples apart that differ everywhere."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(400, 100)), 0.8 * rng.normal(size=(400, 100))
+    result = btest(x, y, kernel=choice, seed=0)
+    assert result.pvalue <= 0.001
+    assert result.note == ""
+    if not isinstance(choice, (MaxRatio, Weights)):
+        stream = Stream(choice, 20, seed=0)
+        stream.update(x, y)
+        assert stream.result().pvalue <= 0.001
+
+
+@pytest.mark.parametrize("correction", ["max", "rank"])
+def test_where_no_kernel_is_heard_the_result_says_so(correction: str) -> None:
+    rng = np.random.default_rng(0)
+    x, y = np.round(rng.normal(size=(2, 100, 3)), 3)
+    family = [Gaussian(1e-6), Gaussian(1e-5)]
+    result = btest(x, y, kernel=Aggregate(family, correction=correction), seed=0)  # type: ignore[arg-type]
+    assert (result.pvalue, result.statistic) == (1.0, 0.0)
+    assert "too narrow" in result.note

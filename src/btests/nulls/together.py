@@ -16,11 +16,15 @@ from btests.summary import LOUD, Summary
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Which kernel spoke, the law of its MMD^2 among all of them, and what each of them scored: (J,)."""
+    """Which kernel spoke, the law of its MMD^2 among all of them, and what each of them scored: (J,).
+
+    Where nothing ``is_heard`` none of them spoke, and the first stands for all.
+    """
 
     spoke: int
     law: Law
     scores: Array
+    is_heard: bool = True
 
 
 def largest_ratio(summaries: Sequence[Summary], flips: Flips) -> Verdict:
@@ -34,7 +38,8 @@ def largest_ratio(summaries: Sequence[Summary], flips: Flips) -> Verdict:
     """
     deviations, alive = _heard(summaries)
     if not alive:
-        return Verdict(0, DrawnLaw(np.zeros(flips.n_draws), math.inf, flips.exhaustive), np.zeros(len(summaries)))
+        law = DrawnLaw(np.zeros(flips.n_draws), math.inf, flips.exhaustive)
+        return Verdict(0, law, np.zeros(len(summaries)), is_heard=False)
     units = deviations[alive]
     still = np.array([summaries[j].mean() - _moving(summaries[j]) for j in alive])
     observed = np.array([_moving(summaries[j]) for j in alive]) / units
@@ -65,7 +70,8 @@ def smallest_rank(summaries: Sequence[Summary], flips: Flips, weights: Array) ->
         row[flips.n_draws :] = summary.mean()
     # Of a kernel that has nothing to say all outcomes are equal.
     tolerances = np.full(len(summaries), np.inf)
-    for j in _heard(summaries)[1]:
+    alive = _heard(summaries)[1]
+    for j in alive:
         tolerances[j] = flips.tolerance(summaries[j])
     own = [np.sort(row) for row in means]
     # How many of all outcomes are at least as large, ties included.
@@ -79,7 +85,7 @@ def smallest_rank(summaries: Sequence[Summary], flips: Flips, weights: Array) ->
     spoke = int(np.argmin(ranks / weights))
     least = np.sort((counts / weights[:, None]).min(axis=0))
     law = RankLaw(own[spoke], tolerances[spoke], float(weights[spoke]), least)
-    return Verdict(spoke, law, -np.log10(ranks / n_all))
+    return Verdict(spoke, law, -np.log10(ranks / n_all), is_heard=bool(alive))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from btests.blocks import Array
-from btests.kernels import Combination, OnColumns
+from btests.kernels import Combination, Distance, Linear, OnColumns, Pairwise, Polynomial
 from btests.kernels.protocol import HasTerms, Kernel, Radial
 from btests.statistics.sample import AnySample
 from btests.warnings import PrecisionWarning, warn
@@ -18,10 +18,15 @@ _ROWS, _OTHER_ROWS = 4, 3
 # float32 loses half a standard deviation of a block at 100 times the median distance, and little below 10 times.
 _WIDEST_IN_FLOAT32 = 10.0
 
+# Rows that their distances are judged by, and distances whose squares keep all their digits.
+_MANY_ROWS = 100
+_SMALLEST, _SMALLEST_IN_FLOAT32 = 1e-145, 1e-15
+
 
 def check_kernel(kernel: Kernel, x: AnySample, y: AnySample) -> None:
     """Raise unless the kernel gives finite, symmetric matrices of the right shape on a few rows."""
     _check_columns(kernel, x)
+    _check_scale(kernel, x, y, _SMALLEST)
     ours = type(kernel).__module__.startswith("btests.kernels")
     if ours and isinstance(kernel, HasTerms) and x.is_numeric and kernel.terms() is not None:
         return
@@ -47,6 +52,23 @@ def _check_columns(kernel: Kernel, x: AnySample) -> None:
         kernel.check_width(x.width)
 
 
+def _check_scale(kernel: Kernel, x: AnySample, y: AnySample, smallest: float, more: str = "") -> None:
+    """Raise where rows are so near one another that squares vanish in a kernel without a bandwidth to scale them by."""
+    if isinstance(kernel, Combination):
+        for member in kernel.kernels:
+            _check_scale(member, x, y, smallest, more)
+    if not x.is_numeric or not isinstance(kernel, (Distance, Linear, Polynomial)):
+        return
+    n = min(_MANY_ROWS, len(x), len(y))
+    rows = np.concatenate([x.head(n), y.head(n)]).astype(np.float64)
+    spread = float(np.ptp(rows, axis=0).max())
+    if 0.0 < spread < smallest:
+        raise ValueError(
+            f"rows are no more than {spread:.2g} apart here, and {kernel!r} takes squares that vanish; scale the data "
+            f"up{more}"
+        )
+
+
 def kernel_matrix(kernel: Kernel, p: Any, q: Any) -> np.ndarray[Any, Any]:
     """Return the Gram matrix that a user's kernel gives for two samples, or say what is wrong with it."""
     wanted = (len(p), len(q))
@@ -54,15 +76,20 @@ def kernel_matrix(kernel: Kernel, p: Any, q: Any) -> np.ndarray[Any, Any]:
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused
             out = np.asarray(kernel(p, q))
     except Exception as error:
+        if isinstance(kernel, Pairwise):
+            raise ValueError(
+                f"the function in {kernel!r} failed or did not return a number ({type(error).__name__}: {error})"
+            ) from error
         raise ValueError(
             f"the kernel failed on {wanted[0]} and {wanted[1]} rows ({type(error).__name__}: {error}); it must take "
             f"{_kind(p)} and return the matrix of their kernel values, or be wrapped as btests.Pairwise(function) if "
             "it takes two single rows"
         ) from error
     if out.shape != wanted:
+        got = f"shape {out.shape}" if out.dtype.kind in "biufc" else f"something else ({out.dtype})"
         raise ValueError(
             f"the kernel must return a matrix of shape {wanted} for samples of {wanted[0]} and {wanted[1]} rows, got "
-            f"shape {out.shape}; a function of two single rows is wrapped as btests.Pairwise(function)"
+            f"{got}; a function of two single rows is wrapped as btests.Pairwise(function)"
         )
     if out.dtype.kind not in "biuf" or not np.isfinite(out).all():
         raise ValueError(
@@ -77,15 +104,15 @@ def _kind(p: Any) -> str:
 
 
 def check_precision(kernel: Kernel, x: AnySample, y: AnySample, dtype: str) -> None:
-    """Warn where float32 cannot tell the values of a very wide kernel apart."""
+    """Warn where float32 cannot tell the values of a very wide kernel apart, and raise where its squares vanish."""
     if dtype != "float32" or not x.is_numeric or not isinstance(kernel, HasTerms):
         return
+    _check_scale(kernel, x, y, _SMALLEST_IN_FLOAT32, " or take dtype='float64'")
     terms = kernel.terms() or ()
     n = min(100, len(x), len(y))
     a, b = x.head(n).astype(np.float64), y.head(n).astype(np.float64)
-    with np.errstate(over="ignore"):  # as wide as can be, then
-        squares = (a - b[::-1]) ** 2
-    if any(_is_flat(term, squares) for term in terms):
+    differences = a - b[::-1]
+    if any(_is_flat(term, differences) for term in terms):
         warn(
             f"a kernel more than {_WIDEST_IN_FLOAT32:g} times as wide as the data is too flat for float32; "
             "take dtype='float64'",
@@ -93,9 +120,9 @@ def check_precision(kernel: Kernel, x: AnySample, y: AnySample, dtype: str) -> N
         )
 
 
-def _is_flat(term: Radial, squares: Array) -> bool:
-    """Whether a term is too wide for squared differences (n, d)."""
-    seen = squares if term.columns is None else squares[:, list(term.columns)]
-    with np.errstate(over="ignore"):
-        typical = float(np.sqrt(np.median(np.sum(seen, axis=1))))
-    return term.shape != "distance" and term.scale * typical < 1.0 / _WIDEST_IN_FLOAT32
+def _is_flat(term: Radial, differences: Array) -> bool:
+    """Whether a term is too wide for differences (n, d)."""
+    seen = differences if term.columns is None else differences[:, list(term.columns)]
+    with np.errstate(over="ignore"):  # as narrow as can be, then
+        typical = float(np.sqrt(np.median(np.sum((term.scale * seen) ** 2, axis=1))))
+    return term.shape != "distance" and typical < 1.0 / _WIDEST_IN_FLOAT32

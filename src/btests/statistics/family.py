@@ -34,11 +34,14 @@ class Family:
         The arithmetic of the compiled loops where nothing is shared, ``float64`` or ``float32``.
     plain
         Take the plain numpy path even where compiled loops could.
+    apart
+        Share nothing: see :meth:`suited`.
     """
 
     kernels: tuple[Kernel, ...]
     dtype: str = "float64"
     plain: bool = False
+    apart: bool = False
 
     def engine(self, x: AnySample) -> str:
         """Return the name of what computes the Gram blocks of such data: ``numpy`` or ``compiled (...)``."""
@@ -47,6 +50,19 @@ class Family:
     def is_compiled(self, x: AnySample) -> bool:
         """Whether no kernel needs the plain path."""
         return all(self._terms(kernel, x.is_numeric) is not None for kernel in self.kernels)
+
+    @property
+    def shares(self) -> bool:
+        """Whether some of the kernels, or of their terms, share their exponentials."""
+        return any(_shared_weights(self.kernels))
+
+    def suited(self, typical: Sequence[float]) -> Family:
+        """Return this family for rows on which its kernels have these typical values.
+
+        Kernels that share their exponentials know nothing of small values. Where all of them are as narrow as that, as
+        may be in many dimensions, each is computed by itself.
+        """
+        return replace(self, apart=True) if are_faint(self.kernels, typical) else self
 
     def summarize(
         self,
@@ -73,7 +89,8 @@ class Family:
         nodes = cover(first, last, blocks.n_blocks + goes_on, top)
         terms = [self._terms(kernel, x.is_numeric) for kernel in self.kernels]
         found: dict[Radial, tuple[Array, Array]] = {}
-        for group in _groups(tuple(_unit(term) for own in terms for term in own or ())):
+        units = tuple(_unit(term) for own in terms for term in own or ())
+        for group in [(unit,) for unit in dict.fromkeys(units)] if self.apart else _groups(units):
             columns = group[0].columns
             p, q = (x, y) if columns is None else (x.columns(columns), y.columns(columns))
             of_each = fast.summarize(
@@ -83,7 +100,7 @@ class Family:
                 numbers,
                 nodes,
                 terms=group,
-                dtype=self.dtype,
+                dtype="float64" if self.apart else self.dtype,
                 n_threads=n_threads,
                 endless=goes_on,
             )
@@ -112,20 +129,35 @@ _GRAIN = 1e-11
 # A kernel that is typically at least this much is wide, and k - 1 keeps all its digits.
 _WIDE = 0.5
 
+# A typical value of a thousand grains is heard, and no kernel of a family should go unheard for want of digits.
+_FAINT = 1e-6
+
 
 def grains(kernels: tuple[Kernel, ...], typical: Sequence[float]) -> list[float]:
     """Return what the values of each kernel are known to where some share their exponentials, 0 for all others.
 
     By the kernels and their typical values alone, so that the plain path and the compiled loops agree on it.
     """
+    if are_faint(kernels, typical):  # then nothing is shared
+        return [0.0] * len(kernels)
+    weights = _shared_weights(kernels)
+    return [_GRAIN * weight if size < _WIDE * weight else 0.0 for weight, size in zip(weights, typical, strict=True)]
+
+
+def are_faint(kernels: tuple[Kernel, ...], typical: Sequence[float]) -> bool:
+    """Whether kernels would share their exponentials, and all that do are so small that they had better not."""
+    weights = _shared_weights(kernels)
+    return any(weights) and all(
+        size < _FAINT * weight for weight, size in zip(weights, typical, strict=True) if weight > 0.0
+    )
+
+
+def _shared_weights(kernels: tuple[Kernel, ...]) -> tuple[float, ...]:
+    """Return for each kernel the weight of the terms that share their exponentials with others."""
     own = [_terms_of(kernel) or () for kernel in kernels]
     groups = _groups(tuple(_unit(term) for terms in own for term in terms))
     shared = {term for group in groups if len(group) > 1 for term in group}
-    found = []
-    for terms, size in zip(own, typical, strict=True):
-        weight = sum(term.weight for term in terms if _unit(term) in shared)
-        found.append(_GRAIN * weight if size < _WIDE * weight else 0.0)
-    return found
+    return tuple(sum((term.weight for term in terms if _unit(term) in shared), 0.0) for terms in own)
 
 
 def _terms_of(kernel: Kernel) -> tuple[Radial, ...] | None:

@@ -32,11 +32,14 @@ def summarize_family(
     family: Family, x: AnySample, y: AnySample, blocks: Blocks, n_threads: int | None = None
 ) -> tuple[Summary, ...]:
     """Return the summary of all blocks for each kernel of a family, in their order."""
+    typical = typical_sizes(family.kernels, x, y) if family.shares else []
+    family = family.suited(typical) if typical else family
     if isinstance(x, Sample) and isinstance(y, Sample):
         found = family.summarize(x, y, blocks, n_threads=n_threads)
     else:
         found = tuple(cast(Elsewhere, x).summarize(family, y, blocks, n_threads))
-    return measured(found, family.kernels, typical_sizes(family.kernels, x, y))
+    # Of kernels that share nothing afterwards: one that fails should fail on a block.
+    return measured(found, family.kernels, typical or typical_sizes(family.kernels, x, y))
 
 
 def measured(found: Sequence[Summary], kernels: tuple[Kernel, ...], typical: Sequence[float]) -> tuple[Summary, ...]:

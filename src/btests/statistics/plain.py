@@ -73,6 +73,7 @@ def typical_sizes(kernels: tuple[Kernel, ...], x: AnySample, y: AnySample) -> li
     """Return for each kernel the root of its mean square between some rows of both samples."""
     n = min(_SOME if x.is_numeric else _FEW, len(x), len(y))
     rows = np.concatenate([x.first(n), y.first(n)])[None]
+    centred = rows - np.median(rows, axis=1, keepdims=True) if x.is_numeric else rows
     sizes = []
     with np.errstate(all="ignore"):  # far apart, tiny or huge: then the size is 0, and means that nobody knows
         squares = squared_distances(rows[0], rows[0]) if any(isinstance(k, Gaussian) for k in kernels) else rows
@@ -80,7 +81,8 @@ def typical_sizes(kernels: tuple[Kernel, ...], x: AnySample, y: AnySample) -> li
             if isinstance(kernel, Gaussian):  # families of these are large: one distance for all
                 values = np.exp(-squares / kernel.bandwidth / kernel.bandwidth / 2.0)
             else:
-                values = evaluate(kernel, rows, rows)[0]
+                seen = centred if sees_no_shift(kernel) else rows
+                values = evaluate(kernel, seen, seen)[0]
             sizes.append(math.sqrt(float(np.mean(without_diagonal(values) ** 2))))
     return [size if math.isfinite(size) else 0.0 for size in sizes]
 
