@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
-from btests import Gaussian, Kernel, Laplacian, Linear, Permutation, SignFlip, btest
+from btests import CrossBlocks, Gaussian, Kernel, Laplacian, Linear, Permutation, SignFlip, btest
 from btests.blocks import Array, Blocks
 from btests.nulls.signs import draw_flips
 from btests.statistics import MMD, Sample, summarize
 from tests.bounds import count_bounds
+
+FAR = 1.7e9  # seconds of our days
 
 KERNELS: tuple[Kernel, ...] = (Gaussian(0.7), Gaussian(20.0), Laplacian(2.0), Linear())
 
@@ -74,3 +76,26 @@ def test_a_scale_of_the_kernel_changes_nothing() -> None:
     wanted = btest(x, y, kernel=Gaussian(1.0), null=SignFlip(499), seed=3).pvalue
     for factor in (1e-200, 1e-20, 1e20, 1e200):
         assert btest(x, y, kernel=factor * Gaussian(1.0), null=SignFlip(499), seed=3).pvalue == wanted
+
+
+@pytest.mark.parametrize("kernel", [Linear(), Linear() + Gaussian(1.0)], ids=repr)
+def test_rows_far_from_0_are_told_apart_as_well(kernel: Kernel) -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.exponential(1.0, size=1000), rng.exponential(2.0, size=1000)
+    results = [btest(x + shift, y + shift, kernel=kernel, seed=1) for shift in (0.0, FAR)]
+    assert results[0].pvalue == results[1].pvalue == 0.0005
+    assert results[1].threshold(0.05) == pytest.approx(results[0].threshold(0.05), rel=1e-3)
+
+
+@pytest.mark.parametrize(("n", "share"), [(80, 0.5), (80, 0.1), (200, 0.5)])
+def test_cross_blocks_take_no_rounding_for_a_difference(n: int, share: float) -> None:
+    """Where as many ones meet in x as in y, in the second half, all sums are 0 on paper; of a coin that is often so."""
+    rng = np.random.default_rng(0)
+    trials, found, silent = 300, 0, 0
+    for _ in range(trials):
+        x, y = (rng.random((2, n, 1)) < share).astype(np.float64)
+        result = btest(x, y, kernel=Gaussian(1.0), null=CrossBlocks(), block_size=n, shuffle=False, seed=0)
+        found += result.rejects(0.05)
+        silent += result.statistic == 0.0
+    assert silent > 0
+    assert found <= count_bounds(trials, 0.05, 0.06)[1]

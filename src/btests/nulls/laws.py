@@ -130,6 +130,10 @@ class DrawnLaw:
         extra = 0 if self.exhaustive else 1
         return max(n_above + extra, 1) / (self.draws.size + extra)
 
+    def smallest(self) -> float:
+        """Return the p-value of the largest draw: of all outcomes, none has a smaller one."""
+        return self.pvalue(float(self.draws[-1]))
+
     def threshold(self, alpha: float) -> float:
         """Return the draw that the statistic must exceed, infinity where there are too few draws for ``alpha``."""
         extra = 0 if self.exhaustive else 1

@@ -72,9 +72,10 @@ class Spectrum:
             raise TypeError(f"corrected must be True or False, got {self.corrected!r}")
 
     def bytes_needed(self, n_x: int, n_y: int) -> int:
-        """Return the memory of the whole matrix, and of finding its eigenvalues."""
+        """Return the memory of the whole matrix, of finding its eigenvalues, and of all draws and a copy of them."""
         n = n_x + n_y
-        return 8 * n**2 + (8 * n**2 if n <= _FULL else 4 * 8 * n * _LEADING) + tile_bytes(n_x, n_y)
+        found = 8 * n**2 if n <= _FULL else 4 * 8 * n * _LEADING
+        return 8 * n**2 + found + tile_bytes(n_x, n_y) + 3 * 8 * int(self.n_draws)
 
     def check_sizes(self, n_x: int, n_y: int) -> None:
         """Raise where that would not fit."""
