@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_numpy
 
 from btests import (
+    Aggregate,
     CrossBlocks,
     DegenerateDataWarning,
     Distance,
@@ -24,6 +25,7 @@ from btests import (
     Laplacian,
     Linear,
     Matern,
+    Median,
     Normal,
     Null,
     Pairwise,
@@ -31,7 +33,9 @@ from btests import (
     PrecisionWarning,
     RationalQuadratic,
     SignFlip,
+    Spectrum,
     ThirdCumulant,
+    Weights,
     btest,
 )
 from tests.reference import Array
@@ -109,14 +113,12 @@ def test_wrong_number_of_dimensions(shape: tuple[int, ...]) -> None:
     ("sample", "fragment"),
     [
         ([[1, 2], [3]] * 30, "rows of different lengths"),
-        (X + 1j, "complex128"),
         (np.array(["2020-01-01"] * 60, dtype="M8[D]"), "datetime64"),
         (np.zeros(60, dtype="m8[s]"), "timedelta64"),
         ([datetime.datetime(2020, 1, 1)] * 60, "object"),
         ([decimal.Decimal("1.5")] * 60, "object"),
         (["a", "b"] * 30, "<U1"),
         (["a", 1] * 30, "does not hold numbers"),
-        ([None] * 60, "object"),
         ([b"a"] * 60, "does not hold numbers"),
         (np.zeros(60, dtype=[("a", "f8"), ("b", "f8")]), "does not hold numbers"),
         (X.astype(object), "object"),
@@ -133,6 +135,33 @@ def test_not_numbers(sample: Any, fragment: str) -> None:
     refused(TypeError, "does not hold numbers", sample, sample, kernel="energy")
 
 
+def test_complex_numbers_are_two_columns() -> None:
+    refused(TypeError, "x holds complex numbers; give their real and imaginary parts as columns", X + 1j)
+
+
+@pytest.mark.parametrize("missing", [None, pd.NA])
+def test_missing_cells_among_objects_are_located(missing: Any) -> None:
+    refused(ValueError, "x has a missing cell in row 1; drop or fill", [1.0, missing, *range(58)])
+    frame = pd.DataFrame({"a": pd.array([True, False, None] * 20, dtype="boolean")})
+    refused(ValueError, "column 'a' of x has a missing cell in row 2; drop or fill", frame, frame)
+
+
+def test_images_are_told_how_to_become_rows() -> None:
+    refused(ValueError, r"got shape \(60, 2, 2\); x\.reshape\(len\(x\), -1\)", np.stack([X, X], axis=2))
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(1.0), Weights(), Aggregate(), Gaussian(1.0) + Linear(), Median(Gaussian)])
+@pytest.mark.parametrize("sample", [["a", "b"] * 30, X.astype(object), [[1, 2], [3]] * 30])
+def test_kernels_of_points_on_objects(sample: Any, kernel: Any) -> None:
+    refused(TypeError, "x does not hold numbers", sample, sample, kernel=kernel)
+
+
+def test_lazy_frames_are_to_be_collected() -> None:
+    import polars as pl
+
+    refused(TypeError, r"x is a lazy frame; pass x\.collect\(\)", pl.DataFrame({"a": X[:, 0]}).lazy())
+
+
 def test_objects_must_be_a_sequence() -> None:
     refused(
         TypeError, "x must be a sequence of objects, got object", object(), object(), kernel=Pairwise(lambda a, b: 1.0)
@@ -145,11 +174,14 @@ def test_numbers_against_objects() -> None:
 
 def test_masked_and_sparse() -> None:
     refused(ValueError, "x has masked cells; drop or fill", np.ma.masked_greater(X, 0.0))
+    refused(ValueError, "x has masked cells; drop or fill", list(np.ma.masked_greater(X, 0.0)))
     assert btest(np.ma.array(X), Y, seed=1) == btest(X, Y, seed=1)
+    assert btest(list(np.ma.array(X)), Y, seed=1) == btest(X, Y, seed=1)
     from scipy import sparse
 
     refused(TypeError, r"x is a sparse matrix; pass x\.toarray\(\)", sparse.csr_matrix(X))
     refused(TypeError, r"y is a sparse matrix; pass y\.toarray\(\)", y=sparse.coo_array(X))
+    refused(TypeError, r"x is a sparse matrix; pass x\.toarray\(\)", sparse.dok_matrix(X))
 
 
 @pytest.mark.parametrize(
@@ -294,7 +326,6 @@ def product(a: Array, b: Array) -> Array:
     [
         (lambda a, b: np.ones(3), r"must return a matrix of shape \(4, 3\) .* got shape \(3,\)"),
         (lambda a, b: 1.0, r"got shape \(\); a function of two single rows is wrapped as btests\.Pairwise"),
-        (lambda a, b: None, r"got shape \(\)"),
         (lambda a, b: product(a, b).T, r"must return a matrix of shape \(4, 3\) .* got shape \(3, 4\)"),
         (lambda a, b: product(a, b) + np.arange(len(a))[:, None], "the kernel is not symmetric"),
         (lambda a, b: product(a, b) * math.nan, "must return finite real numbers"),
@@ -332,11 +363,18 @@ def test_kernels_that_fail_only_after_the_first_rows(late: Any, fragment: str) -
     "function", [lambda a, b: "z", lambda a, b: None, lambda a, b: np.ones(2), lambda a: 1.0, lambda a, b: math.nan]
 )
 def test_functions_of_two_objects_that_are_no_kernels(function: Any) -> None:
-    refused(ValueError, "the kernel (failed|must return)", list("ab" * 30), list("ba" * 30), kernel=Pairwise(function))
+    refused(
+        ValueError,
+        r"the (function in Pairwise\(.*\) failed|kernel must return)",
+        list("ab" * 30),
+        list("ba" * 30),
+        kernel=Pairwise(function),
+    )
 
 
-def test_kernels_of_points_on_words() -> None:
-    refused(ValueError, "the kernel failed on 4 and 3 rows", ["a", "b"] * 9, ["c", "d"] * 9, kernel=Gaussian(1.0))
+@pytest.mark.parametrize("given", [None, "z"])
+def test_kernels_that_return_no_matrix(given: Any) -> None:
+    refused(ValueError, r"must return a matrix of shape \(4, 3\) .*, got something else", kernel=lambda a, b: given)
 
 
 def test_options_that_are_no_kernels() -> None:
@@ -350,6 +388,59 @@ def test_options_that_are_no_kernels() -> None:
 
 def test_overflow_says_so() -> None:
     refused(ValueError, "the kernel overflowed", X * 1e170, Y * 1e170, kernel=Distance())
+
+
+@pytest.mark.parametrize("kernel", [Distance(), Distance(0.5), Linear(), Polynomial(2), Gaussian(1.0) + Distance()])
+def test_underflow_says_so(kernel: Any) -> None:
+    for null in ("sign-flip", "permutation"):
+        refused(
+            ValueError, "takes squares that vanish; scale the data up", X * 1e-170, Y * 1e-170, kernel=kernel, null=null
+        )
+
+
+def test_underflow_of_float32_says_so() -> None:
+    for scale in (1e-17, 1e-30):
+        refused(
+            ValueError,
+            "scale the data up or take dtype='float64'",
+            X * scale,
+            Y * scale,
+            kernel="energy",
+            dtype="float32",
+        )
+    pvalues = {btest(X * scale, Y * scale, kernel="energy", seed=1).pvalue for scale in (1.0, 1e-30, 1e-140)}
+    assert len(pvalues) == 1
+
+
+def test_what_is_too_much_for_memory_is_refused() -> None:
+    refused(ValueError, "sign flips need .* of memory, and .* are free; take fewer", null=SignFlip(10**12))
+    refused(ValueError, "Spectrum.* needs .* of memory", null=Spectrum(10**13))
+
+
+def test_kernels_whose_values_are_too_large_for_their_digits_say_so() -> None:
+    with pytest.warns(PrecisionWarning, match="rounding hides most of what tells rows apart; subtract a common offset"):
+        btest(X + 1e8, Y + 1e8, kernel=Polynomial(3), seed=1)
+    assert "so far from 0 that rounding hides" in btest(X + 1e8, Y + 1e8, kernel=Polynomial(2), seed=1).note
+
+
+def test_tests_that_cannot_reject_say_so() -> None:
+    x = np.arange(7.0)
+    result = btest(x, x + 1e5, seed=1)
+    assert "no p-value here is below 0.062: take more of them or larger blocks" in result.note
+    assert result.pvalue == 0.0625
+    assert btest(x, x + 1e5, block_size=7, seed=1).note == ""
+
+
+def test_threads_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for asked in ("abc", "0", "-1", "1.5"):
+        monkeypatch.setenv("BTESTS_THREADS", asked)
+        refused(
+            ValueError,
+            "BTESTS_THREADS must be a whole number of at least 1, got",
+            block_size=2,
+            x=np.tile(X, (9000, 1)),
+            y=np.tile(Y, (9000, 1)),
+        )
     refused(ValueError, "must be at least 1e-300.*scale the data up", X * 1e-310, Y * 1e-310)
 
 

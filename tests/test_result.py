@@ -176,3 +176,10 @@ def test_sorted_rows_are_warned_of_where_they_are_not_shuffled(flipped: bool) ->
     stream.update(x, y)
     with pytest.warns(OrderWarning):
         stream.result()
+
+
+def test_block_values_cannot_be_changed() -> None:
+    rng = np.random.default_rng(0)
+    result = btest(rng.normal(size=(100, 2)), rng.normal(size=(100, 2)), kernel=Gaussian(1.0), seed=1)
+    with pytest.raises(ValueError, match="read-only"):
+        result.block_values[0] = 1.0

@@ -238,6 +238,7 @@ def test_x_and_y_of_different_widths_in_one_batch() -> None:
         ({"kernel": MedianFamily()}, "to test with all of them write kernel=Aggregate"),
         ({"seed": -1}, "seed must be"),
         ({"part": -1}, "part must be"),
+        ({"part": 2**63}, "part must be"),
         ({"part": 0.5}, "part must be"),
         ({"dtype": "int8"}, "dtype must be"),
         ({"n_threads": 0}, "n_threads must be"),

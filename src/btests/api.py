@@ -17,6 +17,7 @@ from btests.checkpoint import Recorder, telling_how_to_go_on
 from btests.cluster import reach
 from btests.fast.pool import limit_threads
 from btests.kernels import Combination, Kernel, Pairwise
+from btests.kernels.fingerprint import fingerprint
 from btests.nulls import CrossBlocks, Gamma, Normal, Null, Pearson, Permutation, SignFlip, Spectrum, ThirdCumulant
 from btests.nulls.protocol import wants_gram
 from btests.order import deal
@@ -151,7 +152,9 @@ def btest(
         asked = BatchQuestion(kernel, null, check_seed(given), shuffle, block_size, dtype, n_threads, progress, began)
         return asked.of(x, y)
     if isinstance(block_size, tuple):
-        raise TypeError(f"block_size must be one whole number, or None, but for iterators of batches, got {block_size}")
+        raise TypeError(
+            f"block_size must be one whole number or None, except for iterators of batches, got {block_size}"
+        )
     setting = Setting(block_size, gamma, dtype)
     if workers is not None or is_elsewhere(x) or is_elsewhere(y):
         if wants_gram(null):
@@ -160,7 +163,7 @@ def btest(
             sources = matched(x, y)
             check_block_size(block_size, gamma, min(source.n_rows for source in sources))
             kept = None if checkpoint is None else Path(checkpoint)
-            run = repr((kernel, setting, null, shuffle, *map(describe, sources))) if kept else ""
+            run = repr((fingerprint(kernel), setting, null, shuffle, *map(describe, sources))) if kept else ""
             recorder = Recorder(kept, run, given, progress)
             with (
                 telling_how_to_go_on(recorder),
@@ -178,7 +181,7 @@ def btest(
     rows_x, rows_y = check_samples(
         x,
         y,
-        objects_allowed=kernel not in (None, _DEFAULT) and not isinstance(kernel, str),
+        objects_allowed=_takes_objects(kernel),
         objects_wanted=_is_for_objects(kernel),
     )
     check_block_size(block_size, gamma, min(len(rows_x), len(rows_y)))
@@ -196,10 +199,18 @@ def _dealt(rows: Any, seed: int, stream: int, shuffle: bool | str) -> Sample:
 
 def _is_for_objects(kernel: object) -> bool:
     """Whether a kernel, or one of those to choose from, compares objects, so that lists of anything stay lists."""
-    if isinstance(kernel, Pairwise):
-        return True
+    return isinstance(kernel, Pairwise) or any(_is_for_objects(member) for member in _members(kernel))
+
+
+def _takes_objects(kernel: object) -> bool:
+    """Whether a kernel, or one of those to choose from, may compare objects: all but our own kernels of numbers."""
+    ours = kernel is None or isinstance(kernel, str) or type(kernel).__module__.startswith("btests.")
+    return not ours or isinstance(kernel, Pairwise) or any(_takes_objects(member) for member in _members(kernel))
+
+
+def _members(kernel: object) -> tuple[object, ...]:
     members = kernel.kernels if isinstance(kernel, Combination) else getattr(kernel, "family", ())
-    return isinstance(members, tuple) and any(_is_for_objects(member) for member in members)
+    return members if isinstance(members, tuple) else ()
 
 
 def _check_options(kernel: object, null: object, shuffle: object, dtype: object, n_threads: object) -> None:

@@ -43,6 +43,8 @@ class Question:
 
     def of(self, x: AnySample, y: AnySample) -> TestResult:
         """Return the answer."""
+        if wants_gram(self.null):  # before a choice is made for nothing
+            check_sizes(self.null, len(x), len(y))
         if isinstance(self.kernel, Aggregate):
             return self._all_kernels(self.kernel, x, y)
         return self._one_kernel(choose(self.kernel, x, y, self.setting))

@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,16 +16,31 @@ from btests.blocks import Array
 from btests.diagnostics import Normality, Spread, estimate_spread, ks_normality, serial_score, skewness
 from btests.kernels.combination import shortened
 from btests.kernels.protocol import Kernel
-from btests.nulls.laws import Law, StudentLaw
+from btests.nulls.laws import DrawnLaw, Law, StudentLaw
 from btests.nulls.protocol import Null
 from btests.selection.aggregate import Aggregate
 from btests.selection.protocol import Candidate, Selection, Selector
+from btests.statistics.plain import sees_no_shift
 from btests.summary import Summary
 from btests.validation import check_alpha
-from btests.warnings import OrderWarning, warn
+from btests.warnings import OrderWarning, PrecisionWarning, warn
 
 OVERFLOWED = "the kernel overflowed or gave NaN here; scale the data down or take a bounded kernel"
-_BLIND = "the kernel tells no rows apart: they are all alike, or it is much too wide or too narrow for them"
+_BLIND = (
+    "no swap of x and y changes anything for this kernel: the rows are all alike, or those of x and y are the same in "
+    "the same order, or the kernel is much too wide or too narrow for them, or they are so far from 0 that rounding "
+    "hides what differs"
+)
+_ROUNDED = (
+    "the values of this kernel are so large that rounding hides most of what tells rows apart; subtract a common "
+    "offset from the data"
+)
+
+# A spread over all swaps of fewer roundings than this is no spread to rely on.
+_ROUNDINGS = 1e3
+
+# The level that a test should be able to reach.
+_USUAL = 0.05
 
 
 # Blocks whose neighbours are more alike than this, in standard deviations, are not of rows in random order: of those,
@@ -137,6 +153,8 @@ class TestResult:
             raise ValueError(OVERFLOWED)
         if law is None:  # a family has been listened to before
             summary = summary.audible()
+        if not sees_no_shift(kernel) and 0.0 < summary.deviation() < _ROUNDINGS * summary.rounding:
+            warn(_ROUNDED, PrecisionWarning)
         evidence = summary if evidence is None else evidence
         law = null.learn(evidence, seed) if law is None else law
         statistic = null.statistic(evidence)
@@ -148,10 +166,14 @@ class TestResult:
             candidates = () if selection is None else selection.candidates
         if not note and not summary.values.any() and not summary.cores.any():
             note = _BLIND
+        if not note and isinstance(law, DrawnLaw) and law.exhaustive and law.smallest() > _USUAL:
+            note = f"of so few rows no p-value here is below {law.smallest():.2g}: take more of them"
+            note += "" if b.n_blocks == 1 else " or larger blocks"
         if order != "exact" and serial_score(summary.values) > _SERIAL:
             warn(
                 "neighbouring blocks are alike: the rows are sorted, or depend on one another, or what differs changes "
-                "along them, and then the p-value does not hold; shuffle=True deals sorted rows at random",
+                "along them, and then the p-value does not hold; shuffle=True deals sorted rows of arrays and files at "
+                "random, and those of batches within a buffer",
                 OrderWarning,
             )
         sizes = (b.n_blocks, b.block_size, b.n_x, b.n_y)
@@ -189,8 +211,10 @@ class TestResult:
 
     @property
     def block_values(self) -> Array:
-        """The unbiased MMD^2 of each block: (n_blocks,)."""
-        return self.summary.values
+        """The unbiased MMD^2 of each block, which cannot be written to: (n_blocks,)."""
+        values = self.summary.values.view()
+        values.setflags(write=False)
+        return values
 
     @property
     def standard_error(self) -> float:
@@ -215,7 +239,7 @@ class TestResult:
         Unlike ``pvalue`` it does not assume that the distributions are the same, so at tau = 0 it is another, more
         cautious p-value as a rule.
         """
-        if isinstance(tau, bool) or not isinstance(tau, (int, float, np.floating)):
+        if isinstance(tau, bool) or not isinstance(tau, Real):
             raise TypeError(f"tau must be a number, got {tau!r}")
         if not math.isfinite(tau) or tau < 0:
             raise ValueError(f"tau must be a finite number of at least 0, got {tau!r}")

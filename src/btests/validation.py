@@ -113,11 +113,14 @@ def _refuse_other_things(name: str, value: object) -> None:
         raise TypeError(
             f"{name} must be the data, not {value!r}; read the file first, with numpy.load or pandas.read_csv"
         )
-    if isinstance(value, (dict, set)):
-        raise TypeError(f"{name} must be an array, a data frame or a sequence, got a {type(value).__name__}")
     if hasattr(type(value), "toarray") and hasattr(type(value), "nnz"):
         raise TypeError(f"{name} is a sparse matrix; pass {name}.toarray()")
-    if np.ma.isMaskedArray(value) and np.ma.is_masked(value):
+    if hasattr(type(value), "collect") and hasattr(type(value), "collect_schema"):
+        raise TypeError(f"{name} is a lazy frame; pass {name}.collect()")
+    if isinstance(value, (dict, set)):
+        raise TypeError(f"{name} must be an array, a data frame or a sequence, got a {type(value).__name__}")
+    rows = value if isinstance(value, (list, tuple)) and value and np.ma.isMaskedArray(value[0]) else [value]
+    if any(np.ma.isMaskedArray(row) and np.ma.is_masked(row) for row in rows):
         raise ValueError(f"{name} has masked cells; drop or fill those rows first")
 
 
@@ -160,7 +163,9 @@ def _frame_rows(name: str, frame: Any, present: list[str], wanted: list[str]) ->
     for column in wanted:
         cells = np.asarray(frame[column])
         if cells.dtype.kind not in "biuf":
-            raise TypeError(f"column {column!r} of {name} holds {cells.dtype}, not numbers; encode or drop it")
+            where = f"column {column!r} of {name}"
+            _refuse_missing(where, cells)
+            raise TypeError(f"{where} holds {cells.dtype}, not numbers; encode or drop it")
         _warn_of_huge_whole_numbers(f"column {column!r} of {name}", cells)
         columns.append(cells.astype(np.float64))
     if not columns:
@@ -180,7 +185,8 @@ def _rows(name: str, value: Any, names: list[str] | None, objects_allowed: bool,
     if array.dtype.kind in "biuf":
         if array.ndim not in (1, 2):
             _refuse_listed_batches(name, value)
-            raise ValueError(f"{name} must have rows and columns, (n, d) or (n,), got shape {array.shape}")
+            more = f"; {name}.reshape(len({name}), -1) makes a row of each" if array.ndim > 2 else ""
+            raise ValueError(f"{name} must have rows and columns, (n, d) or (n,), got shape {array.shape}{more}")
         if array.ndim == 2 and array.shape[1] == 0:
             raise ValueError(f"{name} has no columns")
         _warn_of_huge_whole_numbers(name, array)
@@ -190,11 +196,23 @@ def _rows(name: str, value: Any, names: list[str] | None, objects_allowed: bool,
         return np.empty((0, 1))
     if not objects_allowed:
         _refuse_listed_batches(name, value)
+        _refuse_missing(name, array)
+        if array.dtype.kind == "c":
+            raise TypeError(f"{name} holds complex numbers; give their real and imaginary parts as columns")
         raise TypeError(
             f"{name} does not hold numbers ({array.dtype if array.size else 'rows of different lengths'}); "
             "encode it as numbers, or give a kernel for such objects, e.g. kernel=btests.Pairwise(function)"
         )
     return _objects(name, value)
+
+
+def _refuse_missing(name: str, cells: Rows) -> None:
+    """Say so where cells are objects because one of them is missing: None, or pandas' NA."""
+    if cells.dtype != object:
+        return
+    for place in np.ndindex(cells.shape):
+        if cells[place] is None or type(cells[place]).__name__ == "NAType":
+            raise ValueError(f"{name} has a missing cell in row {place[0]}; drop or fill such rows first")
 
 
 def _refuse_listed_batches(name: str, value: Any) -> None:

@@ -103,7 +103,7 @@ def test_columns_must_be_there(inner: Any) -> None:
 
 
 def test_objects_have_no_columns() -> None:
-    with pytest.raises(TypeError, match="OnColumns needs rows of numbers"):
+    with pytest.raises(TypeError, match="x does not hold numbers"):
         btest(["a", "b", "c"], ["a", "b", "d"], kernel=OnColumns(Gaussian(1.0), [0]), seed=1)
 
 

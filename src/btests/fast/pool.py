@@ -21,6 +21,8 @@ def default_threads() -> int:
     asked = os.environ.get("BTESTS_THREADS", "")
     if asked.isdigit() and int(asked) > 0:
         return int(asked)
+    if asked:
+        raise ValueError(f"the environment's BTESTS_THREADS must be a whole number of at least 1, got {asked!r}")
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

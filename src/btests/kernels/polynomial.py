@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 import numpy as np
 
@@ -36,10 +37,10 @@ class Polynomial:
     gamma: float = 1.0
 
     def __post_init__(self) -> None:
-        if isinstance(self.degree, bool) or not isinstance(self.degree, int) or self.degree < 1:
-            raise ValueError(f"degree must be a whole number of at least 1, got {self.degree}")
-        if not (math.isfinite(self.offset) and self.offset >= 0):
-            raise ValueError(f"offset must be finite and not negative, got {self.offset}")
+        if isinstance(self.degree, bool) or not isinstance(self.degree, Integral) or self.degree < 1:
+            raise ValueError(f"degree must be a whole number of at least 1, got {self.degree!r}")
+        if not isinstance(self.offset, Real) or not (math.isfinite(self.offset) and self.offset >= 0):
+            raise ValueError(f"offset must be a number, finite and not negative, got {self.offset!r}")
         require_positive("gamma", self.gamma)
 
     def __call__(self, x: Array, y: Array) -> Array:

@@ -18,7 +18,7 @@ from btests.summary import LOUD, Summary, sample_sd
 # A spread from fewer blocks says little: blocks of the choice are made smaller where there would not be as many.
 _LEAST_BLOCKS = 8
 
-# Signs of four pairs are all the same in one of sixteen cases, of five in one of thirty-two: no fewer can tell samples
+# Signs of four pairs are all positive in one of sixteen cases, of five in one of thirty-two: no fewer can tell samples
 # apart at a level of 5 %.
 _FEWEST_PAIRS = 5.0
 

@@ -29,7 +29,8 @@ def check_family(family: object) -> Any:
     if isinstance(family, MakesKernels) and not isinstance(family, type) and callable(family.kernels):
         return family  # and not a Combination, which has kernels but makes none
     if isinstance(family, type):
-        raise TypeError(f"a family must be an object, not the class: write {family.__name__}()")
+        made = f"{family.__name__}()" if isinstance(family, MakesKernels) else f"[{family.__name__}(1.0), ...]"
+        raise TypeError(f"a family must be an object, not the class: write {made}")
     if isinstance(family, np.ndarray):
         family = family.tolist()
     if not isinstance(family, (list, tuple)):

@@ -274,7 +274,8 @@ def _why(needed: int, memory: int, drawn: Sequence[Surveyed], options: Options) 
     """Return why the files were read in pieces, and what was tested if that was not all."""
     if options.workers is not None:
         return "the files were read in pieces, and their rows were tested on a cluster"
-    larger = f"in memory they would take about {amount(needed)}, more than {amount(memory)} ({option('memory')})"
+    limit = f"{amount(memory)} (a quarter of what was free, or {option('memory')})"
+    larger = f"in memory they would take about {amount(needed)}, more than {limit}"
     if not options.is_drawn:
         return f"the files were read in pieces: {larger}"
     counts = [one.table.num_rows for one in drawn]
