@@ -291,7 +291,6 @@ def test_two_tests_at_once_on_one_cluster(client: Any) -> None:
 
 def test_what_dask_logs_of_a_lost_scheduler_is_not_shown() -> None:
     """The client has a logger with a level and a handler of its own, whatever its parent has."""
-
     names = ("distributed", "distributed.client", "distributed.scheduler", "tornado.application")
     before = [logging.getLogger(name).isEnabledFor(logging.ERROR) for name in names]
     assert all(before)
