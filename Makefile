@@ -68,7 +68,7 @@ bench: .venv-bench/installed .venv-bench/peers
 
 .venv/installed: EXTRAS := plot,tables
 .venv-test/installed: EXTRAS := test
-.venv-bench/installed: EXTRAS := plot
+.venv-bench/installed: EXTRAS := plot,tables,dask
 
 .venv/installed .venv-test/installed .venv-bench/installed: $(SOURCES)
 	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)

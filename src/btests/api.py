@@ -100,7 +100,8 @@ def btest(
         Arithmetic of the compiled loops for one kernel, ``"float64"`` or ``"float32"``. A family is always in float64.
     n_threads
         Threads of the loops over blocks; ``None`` is all cores of this process, or what the variable BTESTS_THREADS
-        says. (The matrix products of the quadratic-time nulls are numpy's, with threads of its own.)
+        says. (The matrix products of the quadratic-time nulls, and of kernels such as ``Linear``, are numpy's, with
+        threads of its own, whose number may change a last bit.)
     checkpoint
         For rows that are not in memory: a file that the work done so far is kept in. The same call goes on from it
         after an interruption, to the same answer.
