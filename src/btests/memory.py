@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 
 #: What is taken to be there where the system does not say.
@@ -12,9 +13,13 @@ _UNKNOWN = 4 * 2**30
 _BLOCK_BYTES = 8 * 3 * 3
 
 _MEMINFO = Path("/proc/meminfo")
+
+# The control groups of this process, where those of the machine are mounted, and what their files are called: of the
+# second version of them, and of the first.
+_OWN = Path("/proc/self/cgroup")
 _GROUPS = (
-    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-    ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+    ("", Path("/sys/fs/cgroup"), "memory.max", "memory.current"),
+    ("memory", Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes", "memory.usage_in_bytes"),
 )
 
 
@@ -26,12 +31,27 @@ def free_bytes() -> int:
         free = next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
     except (OSError, StopIteration, ValueError):
         pass
-    for limit, used in _GROUPS:
+    for limit, used in _limits():
         try:
-            free = min(free, int(Path(limit).read_text("ascii")) - int(Path(used).read_text("ascii")))
+            free = min(free, int(limit.read_text("ascii")) - int(used.read_text("ascii")))
         except (OSError, ValueError):  # no such group, or "max"
             continue
     return max(free, 0)
+
+
+def _limits() -> Iterator[tuple[Path, Path]]:
+    """Yield the files with the limit and the use of each control group that this process is in, from the outermost."""
+    try:
+        lines = [line.split(":", 2) for line in _OWN.read_text().splitlines()]
+    except OSError:
+        lines = []
+    for controller, mounted, limit, used in _GROUPS:
+        yield mounted / limit, mounted / used
+        for path in (line[2] for line in lines if len(line) == 3 and controller in line[1].split(",")):
+            inner = mounted
+            for name in path.strip("/").split("/"):
+                inner = inner / name
+                yield inner / limit, inner / used
 
 
 def require_bytes(null: str, needed: int, n_x: int, n_y: int) -> None:

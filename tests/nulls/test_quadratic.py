@@ -246,10 +246,26 @@ def test_free_memory_is_a_number_everywhere(monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "nothing")
     monkeypatch.setattr(memory, "_GROUPS", ())
     assert memory.free_bytes() == 4 * 2**30
-    (tmp_path / "limit").write_text("3000000\n")
-    (tmp_path / "used").write_text("1000000\n")
-    (tmp_path / "max").write_text("max\n")
     monkeypatch.setattr(
-        memory, "_GROUPS", ((str(tmp_path / "max"), str(tmp_path / "used")), (tmp_path / "limit", tmp_path / "used"))
+        memory, "_GROUPS", (("", tmp_path, "max", "current"), ("memory", tmp_path / "old", "limit", "usage"))
     )
+    assert memory.free_bytes() == 4 * 2**30
+
+    def limit(folder: str, files: tuple[str, str], most: str, used: int) -> None:
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        for name, text in zip(files, (most, str(used)), strict=True):
+            (tmp_path / folder / name).write_text(text + "\n")
+
+    limit(".", ("max", "current"), "max", 10**6)
+    assert memory.free_bytes() == 4 * 2**30
+    # Groups inside groups, of which any may have a limit.
+    monkeypatch.setattr(memory, "_OWN", tmp_path / "own")
+    (tmp_path / "own").write_text("0::/slice/job/step\n")
+    limit("slice/job", ("max", "current"), "3000000", 10**6)
+    limit("slice/job/step", ("max", "current"), "max", 10**6)
     assert memory.free_bytes() == 2_000_000
+    (tmp_path / "own").write_text("4:cpu,memory:/box\n0::/elsewhere\n")
+    limit("old/box", ("limit", "usage"), "500000", 100000)
+    assert memory.free_bytes() == 400_000
+    limit("old/box", ("limit", "usage"), "500000", 600000)
+    assert memory.free_bytes() == 0

@@ -296,8 +296,9 @@ def test_functions_of_one_name_do_not_add(tmp_path: Path) -> None:
         loaded[0] + loaded[1]
     assert loaded[0] != loaded[1]
     assert len({loaded[0], loaded[1]}) == 2
-    with pytest.raises(TypeError, match="null must be a null such as"):
-        loaded[0].result("normal")  # type: ignore[arg-type]
+    assert loaded[0].result("third-cumulant").pvalue == loaded[0].result(btests.ThirdCumulant()).pvalue
+    with pytest.raises(ValueError, match="null must be one of"):
+        loaded[0].result("student")
 
 
 def tally_of_some() -> Tally:

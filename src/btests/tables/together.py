@@ -12,6 +12,7 @@ import numpy as np
 from btests.api import btest
 from btests.blocks import Array, Blocks
 from btests.nulls import SignFlip
+from btests.nulls.names import null_of
 from btests.nulls.protocol import wants_gram
 from btests.nulls.signs import Flips, draw_flips
 from btests.result import TestResult
@@ -33,8 +34,6 @@ _SHARES = 8
 # Rows of each side whose distances make the bandwidth of the effect, and draws of a null that nobody looks at.
 _MEDIAN_ROWS = 500
 _FEW_RESAMPLES = 19
-
-_WHOLE = ("permutation", "spectrum", "gamma", "pearson")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +59,11 @@ def look(x: Array, y: Array, *, kernel: Any, null: Any, block_size: int | None, 
     """Test two tables of coordinates in the order of their rows: (n_x, d) and (n_y, d)."""
     n = min(len(x), len(y))
     size = default_block_size(n) if block_size is None else block_size
-    if kernel is None and (null is None or isinstance(null, SignFlip)):
-        return _aggregated(x, y, null or SignFlip(), size, seed)
-    whole = block_size is None and wants_gram(null) if not isinstance(null, (str, type(None))) else null in _WHOLE
-    result = btest(x, y, kernel=kernel, null=null, block_size=None if whole else size, seed=seed, shuffle=False)
+    null = null_of(null)
+    if kernel is None and isinstance(null, SignFlip):
+        return _aggregated(x, y, null, size, seed)
+    own = None if wants_gram(null) else size  # all rows at once, whatever the blocks of the other looks
+    result = btest(x, y, kernel=kernel, null=null, block_size=own, seed=seed, shuffle=False)
     blocks = blocks_of_others(len(x), len(y), size)
     if isinstance(result.null, SignFlip) and result.n_spent == (0, 0) and not isinstance(kernel, Aggregate):
         flips = draw_flips(result.summary, result.null.n_resamples, seed)

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from btests.checkpoint import Recorder
-from btests.nulls import CrossBlocks, Normal, Null, SignFlip, ThirdCumulant
+from btests.nulls import Null, SignFlip
+from btests.nulls.names import null_of
 from btests.nulls.protocol import wants_gram
 from btests.pipeline import Question
 from btests.result import TestResult
@@ -25,13 +26,6 @@ from btests.tally import Tally, conclude
 # Draws of a null that nobody looks at.
 _FEW_RESAMPLES = 19
 
-_NULLS: dict[str, Callable[[], Null]] = {
-    "sign-flip": SignFlip,
-    "normal": Normal,
-    "third-cumulant": ThirdCumulant,
-    "cross-blocks": CrossBlocks,
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Joint:
@@ -41,14 +35,14 @@ class Joint:
     effect: TestResult
 
 
-def null_of(null: Any) -> Null:
+def null_in_pieces(null: object) -> Null:
     """Return the null of the joint test, or say that it needs all rows in memory."""
-    if null not in _NULLS if isinstance(null, str) else null is not None and wants_gram(null):
+    found = null_of(null)
+    if wants_gram(found):
         raise ValueError(
             f"{option('null')} {null} needs all rows in memory at once, and these tables are larger; "
             f"draw some of their rows with {option('max_rows')}, or take another null"
         )
-    found: Null = SignFlip() if null is None else _NULLS[null]() if isinstance(null, str) else null
     return found
 
 

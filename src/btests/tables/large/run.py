@@ -28,7 +28,7 @@ from btests.tables.evidence import gather
 from btests.tables.large.budget import bytes_in_memory, memory_of, rows_to_draw
 from btests.tables.large.cutting import cut
 from btests.tables.large.encoded import Encoded
-from btests.tables.large.joint import Joint, jointly, null_of
+from btests.tables.large.joint import Joint, jointly, null_in_pieces
 from btests.tables.large.kept import kept_memory, recorder
 from btests.tables.large.leaving import why_numbering
 from btests.tables.large.parts import can_be_read_in_pieces
@@ -97,7 +97,7 @@ def run_large(
     """Draw rows of both sides for the columns, and test all of them together, or those alone if the user says so."""
     memory = memory_of(_memory(options))
     if not options.is_drawn:
-        null_of(options.null)  # says now what is wrong with it
+        null_in_pieces(options.null)  # says now what is wrong with it
     skipped: list[str] | None = [] if options.skip_bad_parts else None
     told = _Told(progress, report)
     sides = _opened([os.fspath(table) for table in (a, b) if table is not None], options, skipped)
@@ -118,7 +118,7 @@ def _compared(
     needed: int,
 ) -> Comparison:
     memory = memory_of(options.memory)
-    null = None if options.is_drawn else null_of(options.null)
+    null = None if options.is_drawn else null_in_pieces(options.null)
     drawn = _surveyed(sides, options, memory, skipped, told)
     notes = [f"left out as damaged: {one}" for one in skipped or ()]
     left_out = [] if options.by is None else [(options.by, "it tells the sides apart")]
