@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+import btests
+
 HEAVY = {"scipy", "scipy.stats", "matplotlib", "pandas", "dask", "distributed"}
 
 
@@ -32,3 +34,18 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
 def test_a_plain_test_does_not_need_scipy() -> None:
     code = "import numpy, btests\nbtests.btest(numpy.arange(40.0), numpy.arange(40.0) + 1, seed=0)"
     assert not modules_after(code) & HEAVY
+
+
+def test_files_and_clusters_wait_until_they_are_needed() -> None:
+    later = {"btests.sources", "btests.cluster", "btests.stream", "btests.anytime", "btests.tables"}
+    assert not modules_after("import btests") & later
+    code = "import numpy, btests\nbtests.btest(numpy.arange(40.0), numpy.arange(40.0) + 1, seed=0)"
+    assert not modules_after(code) & later
+
+
+def test_names_that_wait_are_there() -> None:
+    code = "import btests\nassert not [n for n in btests.__all__ if n not in dir(btests) or not hasattr(btests, n)]"
+    assert "btests.anytime.watch" in modules_after(code)
+    assert "btests.stream" in modules_after("from btests import Stream")
+    with pytest.raises(AttributeError, match="module 'btests' has no attribute 'Strem'"):
+        btests.Strem  # type: ignore[attr-defined] # noqa: B018

@@ -1,6 +1,8 @@
 """Kernel two-sample tests on blocks: whether two data sets come from the same distribution, and how sure that is."""
 
-from btests.anytime import Watch, WatchResult
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from btests.api import btest
 from btests.kernels import (
     Combination,
@@ -41,10 +43,6 @@ from btests.selection import (
     Weights,
     bandwidths,
 )
-from btests.sources import open_source
-from btests.stream import Stream
-from btests.tables import Comparison, compare
-from btests.tally import Tally
 from btests.warnings import (
     BTestWarning,
     DegenerateDataWarning,
@@ -53,6 +51,13 @@ from btests.warnings import (
     PrecisionWarning,
     SelectionWarning,
 )
+
+if TYPE_CHECKING:
+    from btests.anytime import Watch, WatchResult
+    from btests.sources import open_source
+    from btests.stream import Stream
+    from btests.tables import Comparison, compare
+    from btests.tally import Tally
 
 __version__ = "0.1.0"
 
@@ -105,3 +110,27 @@ __all__ = [
     "median_bandwidth",
     "open_source",
 ]
+
+# Names that not everybody needs, and whose modules take time to import: where to find them when they are asked for.
+_LATER = {
+    "Comparison": "btests.tables",
+    "Stream": "btests.stream",
+    "Tally": "btests.tally",
+    "Watch": "btests.anytime",
+    "WatchResult": "btests.anytime",
+    "compare": "btests.tables",
+    "open_source": "btests.sources",
+}
+
+
+if not TYPE_CHECKING:  # who checks types knows the names, and should miss those that are not there
+
+    def __getattr__(name: str) -> Any:
+        if name not in _LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = found = getattr(import_module(_LATER[name]), name)
+        return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -5,43 +5,32 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from contextlib import closing
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from btests.batched import BatchQuestion, is_batches
-from btests.checkpoint import Recorder, telling_how_to_go_on
-from btests.cluster import reach
 from btests.fast.pool import limit_threads
 from btests.kernels import Combination, Kernel, Pairwise
-from btests.kernels.fingerprint import fingerprint
-from btests.nulls import CrossBlocks, Gamma, Normal, Null, Pearson, Permutation, SignFlip, Spectrum, ThirdCumulant
-from btests.nulls.protocol import wants_gram
+from btests.nulls import Null, SignFlip
+from btests.nulls.names import null_of
 from btests.order import deal
 from btests.pipeline import Question
 from btests.result import TestResult
-from btests.samples import describe, is_elsewhere, left_out, matched, open_samples
 from btests.selection import Aggregate, MedianFamily, Selector, Setting
 from btests.selection.names import check_choice
-from btests.statistics import Sample, watched_by
-from btests.validation import check_block_size, check_path, check_samples, check_seed, check_threads, check_told
+from btests.statistics import Sample
+from btests.validation import (
+    check_block_size,
+    check_path,
+    check_samples,
+    check_seed,
+    check_threads,
+    check_told,
+    one_size,
+)
 
 #: What docs/choices.md finds best for data that nothing is known about.
 _DEFAULT = Aggregate(MedianFamily())
-
-_NULLS: dict[str, Callable[[], Null]] = {
-    "normal": Normal,
-    "third-cumulant": ThirdCumulant,
-    "sign-flip": SignFlip,
-    "cross-blocks": CrossBlocks,
-    "permutation": Permutation,
-    "spectrum": Spectrum,
-    "gamma": Gamma,
-    "pearson": Pearson,
-}
 
 
 def btest(
@@ -132,49 +121,21 @@ def btest(
     0.0005
     """
     began = time.perf_counter()
-    _check_options(kernel, null, shuffle, dtype, n_threads)
+    _check_options(kernel, shuffle, dtype, n_threads)
     check_path("checkpoint", checkpoint)
     check_told("progress", progress, "the rows done and the rows in all")
-    null = _NULLS[null]() if isinstance(null, str) else null or SignFlip()
+    null = null_of(null)
     if kernel is None and isinstance(null, SignFlip):
         kernel = _DEFAULT
     given = None if seed is None else check_seed(seed)
-    if not _is_for_objects(kernel) and (is_batches(x) or is_batches(y)):
-        if checkpoint is not None:
-            raise ValueError(
-                "checkpoint is for rows in files: batches cannot be read again from the middle; save the tally of a "
-                "btests.Stream instead"
-            )
-        if workers is not None:
-            raise ValueError(
-                "workers read rows by themselves, and batches are read here, once; save them to files, or add the "
-                "tallies of one btests.Stream for each worker"
-            )
-        asked = BatchQuestion(kernel, null, check_seed(given), shuffle, block_size, dtype, n_threads, progress, began)
-        return asked.of(x, y)
-    if isinstance(block_size, tuple):
-        raise TypeError(
-            f"block_size must be one whole number or None, except for iterators of batches, got {block_size}"
-        )
-    setting = Setting(block_size, gamma, dtype)
-    if workers is not None or is_elsewhere(x) or is_elsewhere(y):
-        if wants_gram(null):
-            raise ValueError(f"{null!r} needs all rows in memory at once; load them, or take null=SignFlip()")
-        with reach(workers, x, y) as cluster:
-            sources = matched(x, y)
-            check_block_size(block_size, gamma, min(source.n_rows for source in sources))
-            kept = None if checkpoint is None else Path(checkpoint)
-            run = repr((fingerprint(kernel), setting, null, shuffle, *map(describe, sources))) if kept else ""
-            recorder = Recorder(kept, run, given, progress)
-            with (
-                telling_how_to_go_on(recorder),
-                closing(open_samples(*sources, recorder.seed, shuffle, cluster)) as stored,
-            ):
-                question = Question(kernel, null, recorder.seed, setting, stored.order, began)
-                with limit_threads(n_threads), watched_by(recorder):
-                    found = question.of(stored.x, stored.y)
-                note = "; ".join(filter(None, (found.note, left_out(*sources))))
-                return replace(found, read=stored.read, note=note)
+    if workers is not None or not (_is_array(x) and _is_array(y)):
+        from btests.elsewhere import Call  # what reads files and talks to clusters takes time to import
+
+        options = (shuffle, block_size, gamma, dtype, n_threads, checkpoint, progress, workers)
+        found = Call(kernel, null, given, *options, began).of(x, y, are_objects=_is_for_objects(kernel))
+        if found is not None:
+            return found
+    setting = Setting(one_size(block_size), gamma, dtype)
     if checkpoint is not None or progress is not None:
         raise ValueError("checkpoint and progress are for rows in files, and these are in memory")
     if shuffle == "buffered":
@@ -190,6 +151,11 @@ def btest(
     question = Question(kernel, null, number, setting, "exact" if shuffle else "as stored", began)
     with limit_threads(n_threads):
         return question.of(_dealt(rows_x, number, 1, shuffle), _dealt(rows_y, number, 2, shuffle))
+
+
+def _is_array(value: object) -> bool:
+    """Whether this is in memory at a glance; much else is, after a second look."""
+    return isinstance(value, (np.ndarray, list, tuple)) and not isinstance(value, np.memmap)
 
 
 def _dealt(rows: Any, seed: int, stream: int, shuffle: bool | str) -> Sample:
@@ -214,14 +180,8 @@ def _members(kernel: object) -> tuple[object, ...]:
     return members if isinstance(members, tuple) else ()
 
 
-def _check_options(kernel: object, null: object, shuffle: object, dtype: object, n_threads: object) -> None:
+def _check_options(kernel: object, shuffle: object, dtype: object, n_threads: object) -> None:
     check_choice(kernel)
-    if isinstance(null, str) and null not in _NULLS:
-        raise ValueError(f"null must be one of {', '.join(sorted(_NULLS))}, or a null object, got {null!r}")
-    if isinstance(null, type):
-        raise TypeError(f"null must be an object, not the class: write {null.__name__}()")
-    if null is not None and not isinstance(null, str) and not hasattr(null, "learn"):
-        raise TypeError(f"null must be a null such as SignFlip(), got {type(null).__name__}")
     if not isinstance(shuffle, (bool, np.bool_)) and shuffle != "buffered":
         raise TypeError(f"shuffle must be True, False or 'buffered', got {shuffle!r}")
     if dtype not in ("float64", "float32"):

@@ -13,39 +13,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from btests.blocks import Array
-from btests.diagnostics import Normality, Spread, estimate_spread, ks_normality, serial_score, skewness
+from btests.diagnostics import Normality, Spread, estimate_spread, ks_normality, skewness
 from btests.kernels.combination import shortened
 from btests.kernels.protocol import Kernel
-from btests.nulls.laws import DrawnLaw, Law, StudentLaw
+from btests.nulls.laws import Law, StudentLaw
 from btests.nulls.protocol import Null
+from btests.remarks import note_on, warn_of_order, warn_of_rounding
 from btests.selection.aggregate import Aggregate
 from btests.selection.protocol import Candidate, Selection, Selector
-from btests.statistics.plain import sees_no_shift
 from btests.summary import Summary
 from btests.validation import check_alpha
-from btests.warnings import OrderWarning, PrecisionWarning, warn
 
 OVERFLOWED = "the kernel overflowed or gave NaN here; scale the data down or take a bounded kernel"
-_BLIND = (
-    "no swap of x and y changes anything for this kernel: the rows are all alike, or those of x and y are the same in "
-    "the same order, or the kernel is much too wide or too narrow for them, or they are so far from 0 that rounding "
-    "hides what differs"
-)
-_ROUNDED = (
-    "the values of this kernel are so large that rounding hides most of what tells rows apart; subtract a common "
-    "offset from the data"
-)
-
-# A spread over all swaps of fewer roundings than this is no spread to rely on.
-_ROUNDINGS = 1e3
-
-# The level that a test should be able to reach.
-_USUAL = 0.05
-
-
-# Blocks whose neighbours are more alike than this, in standard deviations, are not of rows in random order: of those,
-# one test in ten million is.
-_SERIAL = 5.2
 
 
 class Interval(NamedTuple):
@@ -153,8 +132,7 @@ class TestResult:
             raise ValueError(OVERFLOWED)
         if law is None:  # a family has been listened to before
             summary = summary.audible()
-        if not sees_no_shift(kernel) and 0.0 < summary.deviation() < _ROUNDINGS * summary.rounding:
-            warn(_ROUNDED, PrecisionWarning)
+        warn_of_rounding(summary, kernel)
         evidence = summary if evidence is None else evidence
         law = null.learn(evidence, seed) if law is None else law
         statistic = null.statistic(evidence)
@@ -164,18 +142,7 @@ class TestResult:
         note, n_spent = ("", (0, 0)) if selection is None else (selection.note, selection.n_spent)
         if candidates is None:
             candidates = () if selection is None else selection.candidates
-        if not note and not summary.values.any() and not summary.cores.any():
-            note = _BLIND
-        if not note and isinstance(law, DrawnLaw) and law.exhaustive and law.smallest() > _USUAL:
-            note = f"of so few rows no p-value here is below {law.smallest():.2g}: take more of them"
-            note += "" if b.n_blocks == 1 else " or larger blocks"
-        if order != "exact" and serial_score(summary.values) > _SERIAL:
-            warn(
-                "neighbouring blocks are alike: the rows are sorted, or depend on one another, or what differs changes "
-                "along them, and then the p-value does not hold; shuffle=True deals sorted rows of arrays and files at "
-                "random, and those of batches within a buffer",
-                OrderWarning,
-            )
+        warn_of_order(summary, order)
         sizes = (b.n_blocks, b.block_size, b.n_x, b.n_y)
         return cls(
             statistic,
@@ -190,7 +157,7 @@ class TestResult:
             law,
             selector,
             candidates,
-            note,
+            note or note_on(summary, law),
             n_spent,
             order,
             n_waiting,

@@ -185,7 +185,7 @@ class Stream:
             dtype=family.dtype,
         )
 
-    def result(self, null: Null | None = None) -> TestResult:
+    def result(self, null: Null | str | None = None) -> TestResult:
         """Return the test of all blocks so far. To stop at the first small p-value is not a test: see btests.Watch."""
         return self.tally().result(null)
 

@@ -70,6 +70,15 @@ def check_block_size(block_size: object, gamma: object, n: int) -> int:
     return int(block_size)
 
 
+def one_size(block_size: int | tuple[int, int] | None) -> int | None:
+    """Return the block size where it must be one for both samples."""
+    if isinstance(block_size, tuple):
+        raise TypeError(
+            f"block_size must be one whole number or None, except for iterators of batches, got {block_size}"
+        )
+    return block_size
+
+
 def check_seed(seed: object) -> int:
     """Return the seed, or a fresh one for None: the result names it, so that every run can be repeated."""
     if seed is None:

@@ -12,6 +12,7 @@ from btests.kernels.combination import shortened
 from btests.kernels.protocol import Kernel
 from btests.kernels.spec import to_spec
 from btests.nulls import Null, SignFlip
+from btests.nulls.names import null_of
 from btests.nulls.protocol import wants_gram
 from btests.result import TestResult
 from btests.selection import Aggregate, Candidate, Selection
@@ -100,12 +101,12 @@ class Tally:
         waiting = (sum(t.n_waiting[0] for t in tallies), sum(t.n_waiting[1] for t in tallies))
         return replace(one, summaries=summaries, n_waiting=waiting)
 
-    def result(self, null: Null | None = None) -> TestResult:
+    def result(self, null: Null | str | None = None) -> TestResult:
         """Return the test of these blocks, as often and with as many nulls as wanted.
 
         To look again and again and stop at the first small p-value is not a test at that level.
         """
-        return replace(conclude(self, null or SignFlip()), read="in batches")
+        return replace(conclude(self, null_of(null)), read="in batches")
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write a file that ``Tally.load`` reads; one that exists is overwritten with ``force`` alone."""
@@ -143,8 +144,6 @@ def conclude(
 ) -> TestResult:
     """Return the result of a complete tally; of a family, that of the kernel that spoke."""
     began = time.perf_counter() if began is None else began
-    if not hasattr(null, "learn"):
-        raise TypeError(f"null must be a null such as SignFlip() or Normal(), got {null!r}")
     if wants_gram(null):
         raise ValueError(f"{null!r} needs all rows at once, and a tally has none; take SignFlip() or Normal()")
     if not tally.is_complete:
