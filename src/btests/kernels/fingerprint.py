@@ -70,7 +70,7 @@ def _(value: CodeType) -> list[Any]:
 def _(value: FunctionType) -> list[Any]:
     cells = [cell.cell_contents for cell in value.__closure__ or () if _is_full(cell)]
     named = [value.__globals__[name] for name in _names(value.__code__) if name in value.__globals__]
-    own = [one for one in named if isinstance(one, (FunctionType, bool, int, float, str, tuple, np.ndarray))]
+    own = [one for one in named if isinstance(one, FunctionType) or _is_plain(one)]
     return [value.__code__, value.__defaults__, value.__kwdefaults__, *cells, *own]
 
 
@@ -104,6 +104,17 @@ def _(value: dict) -> list[Any]:  # type: ignore[type-arg]
 @_parts.register
 def _(value: type) -> list[Any]:
     return [value.__module__, value.__qualname__]
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether this is a number, a text, an array of numbers, or a collection of such."""
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return all(map(_is_plain, value))
+    if isinstance(value, dict):
+        return all(_is_plain(one) for pair in value.items() for one in pair)
+    if isinstance(value, np.ndarray):
+        return value.dtype != object
+    return value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic))
 
 
 def _names(code: CodeType) -> list[str]:
