@@ -17,6 +17,7 @@ from btests.kernels.fingerprint import fingerprint
 
 SCALE = 1.0
 TABLE = np.arange(3.0)
+SETTINGS: dict[str, list[float]] = {"offsets": [1.0, 2.0]}
 
 
 def enclosing(g: float) -> Any:
@@ -45,7 +46,7 @@ def scaled(u: Any, v: Any, g: float) -> Any:
 
 
 def by_name(u: Any, v: Any) -> Any:
-    return scaled(u, v, SCALE) * TABLE[0]
+    return scaled(u, v, SCALE) * TABLE[0] + SETTINGS["offsets"][0]
 
 
 class Callable:
@@ -97,7 +98,8 @@ def test_code_tells_functions_of_one_name_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("SCALE", 2.0), ("TABLE", np.ones(3)), ("scaled", lambda u, v, g: u @ v.T)]
+    ("name", "value"),
+    [("SCALE", 2.0), ("TABLE", np.ones(3)), ("SETTINGS", {"offsets": [1.0, 3.0]}), ("scaled", lambda u, v, g: u @ v.T)],
 )
 def test_what_a_function_names_in_its_module_counts(monkeypatch: pytest.MonkeyPatch, name: str, value: Any) -> None:
     before = fingerprint(by_name)

@@ -34,7 +34,7 @@ def _pieces(value: Any, seen: dict[int, tuple[int, Any]]) -> Iterator[bytes]:
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
         yield f"{type(value).__name__} {value!r}".encode()
         return
-    if isinstance(value, (np.ndarray, np.generic)) and np.asarray(value).dtype != object:
+    if isinstance(value, (np.ndarray, np.generic)) and not np.asarray(value).dtype.hasobject:
         array = np.asarray(value)
         yield f"array {array.dtype} {array.shape}".encode() + np.ascontiguousarray(array).tobytes()
         return
@@ -113,7 +113,7 @@ def _is_plain(value: Any) -> bool:
     if isinstance(value, dict):
         return all(_is_plain(one) for pair in value.items() for one in pair)
     if isinstance(value, np.ndarray):
-        return value.dtype != object
+        return not value.dtype.hasobject
     return value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic))
 
 
