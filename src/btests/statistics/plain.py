@@ -106,6 +106,8 @@ def sees_no_shift(kernel: Kernel) -> bool:
     """Whether MMD^2 stays as it is when all rows move together, so that large coordinates may be made small first."""
     if isinstance(kernel, Combination):
         return all(sees_no_shift(member) for member in kernel.kernels)
+    if isinstance(kernel, OnColumns):
+        return sees_no_shift(kernel.kernel)
     return isinstance(kernel, Linear) or (isinstance(kernel, HasTerms) and kernel.terms() is not None)
 
 
