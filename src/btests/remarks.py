@@ -16,6 +16,9 @@ _SERIAL = 5.2
 # A spread over all swaps of fewer roundings than this is no spread to rely on.
 _ROUNDINGS = 1e3
 
+# Ties of more than this share of the draws make the level of a test visibly smaller than its nominal one.
+_MANY_TIES = 0.05
+
 # The level that a test should be able to reach.
 _USUAL = 0.05
 
@@ -31,6 +34,11 @@ def note_on(summary: Summary, law: Law) -> str:
     if isinstance(law, DrawnLaw) and law.exhaustive and law.smallest() > _USUAL:
         more = "" if summary.blocks.n_blocks == 1 else " or larger blocks"
         return f"of so few rows no p-value here is below {law.smallest():.2g}: take more of them{more}"
+    if isinstance(law, DrawnLaw) and law.tie_weight == 1.0 and law.tied(summary.mean()) > _MANY_TIES:
+        return (
+            f"{law.tied(summary.mean()):.0%} of the swaps give the same statistic and count against rejection: the "
+            "p-value is conservative; SignFlip(ties='midp') or ties='random', named before the data are seen, is not"
+        )
     return ""
 
 

@@ -118,30 +118,50 @@ class DrawnLaw:
         Draws within this of the statistic are ties: what arithmetic cannot tell apart counts against rejection.
     exhaustive
         Whether the draws are every outcome, the observed one included, and not a random choice of them.
+    tie_weight
+        What an outcome equal to the statistic counts for, the statistic itself included, above 0 and at most 1: 1 is
+        the conservative p-value, 1/2 the mid-p-value, and a uniform random number the exact randomised one.
     """
 
     draws: Array
     tolerance: float = 0.0
     exhaustive: bool = False
+    tie_weight: float = 1.0
 
     def pvalue(self, statistic: float) -> float:
-        """Return (1 + number of draws >= statistic) / (1 + number of draws), or the exact share if exhaustive."""
-        n_above = self.draws.size - int(np.searchsorted(self.draws, statistic - self.tolerance, side="left"))
-        extra = 0 if self.exhaustive else 1
-        return max(n_above + extra, 1) / (self.draws.size + extra)
+        """Return the share of outcomes above the statistic, and of those equal to it times ``tie_weight``.
+
+        The statistic is itself an outcome: one of the draws if they are exhaustive, and beside them otherwise.
+        """
+        n_above, n_tied = self._counts(statistic)
+        return (n_above + self.tie_weight * n_tied) / (self.draws.size + (not self.exhaustive))
+
+    def tied(self, statistic: float) -> float:
+        """Return the share of outcomes that are equal to the statistic, apart from itself."""
+        n_tied = self._counts(statistic)[1]
+        return (n_tied - 1) / (self.draws.size + (not self.exhaustive))
 
     def smallest(self) -> float:
         """Return the p-value of the largest draw: of all outcomes, none has a smaller one."""
         return self.pvalue(float(self.draws[-1]))
 
     def threshold(self, alpha: float) -> float:
-        """Return the draw that the statistic must exceed, infinity where there are too few draws for ``alpha``."""
-        extra = 0 if self.exhaustive else 1
-        n = self.draws.size + extra
-        # The largest k with k / n <= alpha, that very division: the p-value is one, and the product may round apart.
-        k = math.floor(alpha * n)
-        k += (k + 1) / n <= alpha
-        k -= k / n > alpha
-        if k < 1:
+        """Return the value that the statistic must exceed, infinity where there are too few draws for ``alpha``."""
+        # The p-value is a decreasing step function; it steps where a draw begins to tie, and where it ends to.
+        steps = np.sort(np.concatenate([self.draws - self.tolerance, self.draws + self.tolerance]))
+        low, high = 0, steps.size
+        while low < high:  # the first step after which the p-value is at most alpha
+            middle = (low + high) // 2
+            is_small = self.pvalue(math.nextafter(float(steps[middle]), math.inf)) <= alpha
+            low, high = (low, middle) if is_small else (middle + 1, high)
+        if low == steps.size:
             return math.inf
-        return float(self.draws[n - 1 - k]) + self.tolerance
+        step = float(steps[low])
+        return math.nextafter(step, -math.inf) if self.pvalue(step) <= alpha else step
+
+    def _counts(self, statistic: float) -> tuple[int, int]:
+        """Return how many outcomes are above the statistic, and how many are equal to it, itself included."""
+        first = int(np.searchsorted(self.draws, statistic - self.tolerance, side="left"))
+        last = int(np.searchsorted(self.draws, statistic + self.tolerance, side="right"))
+        n_above = self.draws.size - last
+        return n_above, max(1, last - first + (not self.exhaustive))

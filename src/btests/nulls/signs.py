@@ -91,13 +91,12 @@ def draw_flips(summary: Summary, n_resamples: int, seed: int) -> Flips:
     n_folds, n_groups = len(summary.cores), summary.cores.shape[-1] - (not paired)
     n_patterns = 2 ** min(n_folds * n_groups, 63)
     exhaustive = n_patterns <= n_resamples + 1
-    if not exhaustive:  # a bit for each sign, and a number for each draw, sorted in a copy
-        needed = n_resamples * (n_folds * n_groups // 8 + 24)
-        if needed > free_bytes():
-            raise ValueError(
-                f"{n_resamples} sign flips need {amount(needed)} of memory, and {amount(free_bytes())} are free; "
-                "take fewer"
-            )
+    # A bit for each sign, and a number for each draw, sorted in a copy; all patterns are made as whole numbers.
+    needed = min(n_resamples, n_patterns) * (n_folds * n_groups * (8 if exhaustive else 1) // 8 + 24)
+    if needed > free_bytes():
+        raise ValueError(
+            f"{n_resamples} sign flips need {amount(needed)} of memory, and {amount(free_bytes())} are free; take fewer"
+        )
     if exhaustive:
         words, n_draws = all_signs(n_folds, n_groups), n_patterns
     else:
