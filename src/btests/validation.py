@@ -57,28 +57,6 @@ def check_batch(name: str, batch: object) -> Rows:
     return rows
 
 
-def check_block_size(block_size: object, gamma: object, n: int) -> int:
-    """Return the block size that was asked for, or the default ``[n^gamma]``, within 2 .. n."""
-    if block_size is None:
-        if isinstance(gamma, bool) or not isinstance(gamma, (int, float, np.floating)) or not 0.0 < gamma < 1.0:
-            raise ValueError(f"gamma must be between 0 and 1, both excluded, got {gamma!r}")
-        return min(n, max(2, round(math.pow(n, gamma))))
-    if isinstance(block_size, bool) or not isinstance(block_size, (int, np.integer)):
-        raise TypeError(f"block_size must be a whole number or None, got {block_size!r}")
-    if not 2 <= block_size <= n:
-        raise ValueError(f"block_size must be between 2 and {n} for {n} observations, got {block_size}")
-    return int(block_size)
-
-
-def one_size(block_size: int | tuple[int, int] | None) -> int | None:
-    """Return the block size where it must be one for both samples."""
-    if isinstance(block_size, tuple):
-        raise TypeError(
-            f"block_size must be one whole number or None, except for iterators of batches, got {block_size}"
-        )
-    return block_size
-
-
 def check_seed(seed: object) -> int:
     """Return the seed, or a fresh one for None: the result names it, so that every run can be repeated."""
     if seed is None:

@@ -20,6 +20,7 @@ import pytest
 
 import btests
 from btests import Gaussian, btest, fast, open_source
+from btests.block_size import BlockRule
 from btests.cluster import ClusterError, asking, reaching
 from btests.cluster.local import end_workers, local_client, start_worker
 from btests.cluster.quiet import quiet
@@ -270,7 +271,7 @@ def test_the_entry_for_others(client: Any, tmp_path: Path) -> None:
     sources = open_source(tmp_path / "x.npy"), open_source(tmp_path / "y.npy")
     for workers in (client, None):
         with closing(open_samples(*sources, 5, True, workers)) as stored:
-            found = Question(Gaussian(1.0), SignFlip(), 5, Setting(30), stored.order).of(stored.x, stored.y)
+            found = Question(Gaussian(1.0), SignFlip(), 5, Setting(BlockRule(30)), stored.order).of(stored.x, stored.y)
         assert_same(found, btest(X, Y, kernel=Gaussian(1.0), block_size=30, seed=5))
 
 

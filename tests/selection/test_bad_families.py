@@ -37,6 +37,7 @@ from btests import (
     bandwidths,
     btest,
 )
+from btests.block_size import BlockRule
 from btests.selection import Setting
 from btests.selection.evidence import gather
 from btests.statistics import Sample
@@ -186,7 +187,7 @@ def test_blocks_larger_than_what_is_left(make: Make) -> None:
 def test_a_spread_needs_blocks(n: int, block_size: int, n_blocks: int) -> None:
     """Blocks of the choice are smaller than those of the test where there would be fewer than 8."""
     x, y = (Sample(RNG.normal(size=(n, 2))) for _ in range(2))
-    evidence = gather((Gaussian(1.0),), x, y, Setting(block_size))
+    evidence = gather((Gaussian(1.0),), x, y, Setting(BlockRule(block_size)))
     assert evidence.values.shape == (1, n_blocks)
     assert np.isfinite(evidence.ratios(1e-3)).all()
 

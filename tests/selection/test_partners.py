@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from btests import Aggregate, Median, MedianFamily, btest
+from btests.block_size import BlockRule
 from btests.blocks import Blocks
 from btests.selection import Setting
 from btests.selection.partners import partners
@@ -31,7 +32,7 @@ def test_swapping_partners_changes_no_bandwidth(lengths: tuple[int, int], shuffl
     rng = np.random.default_rng(lengths)
     rows_x, rows_y = (rng.normal(size=(n, 2)) for n in lengths)
     x, y = (Sample(r, rng.permutation(len(r)) if shuffled else None) for r in (rows_x, rows_y))
-    setting = Setting(block_size=10)
+    setting = Setting(BlockRule(10))
     chosen = Median().select(x, y, setting).kernel
     family = Aggregate(MedianFamily()).summarize(x, y, setting)[0].candidates
     of_x, of_y = Blocks.of_size(len(x), len(y), 10).partners()
@@ -47,6 +48,6 @@ def test_swapping_partners_changes_no_bandwidth(lengths: tuple[int, int], shuffl
 
 def test_rows_as_they_stand_are_looked_at_from_all_over() -> None:
     x, y = np.arange(5000.0)[:, None], np.arange(1000.0)[:, None]
-    seen = partners(Sample(x), Sample(y), Setting(block_size=10))[1].head(100)
+    seen = partners(Sample(x), Sample(y), 10)[1].head(100)
     assert np.ptp(seen) > 900.0
-    assert btest(x, y, shuffle=False, seed=0).rejects(0.01)
+    assert btest(x, y, block_size="sqrt", shuffle=False, seed=0).rejects(0.01)

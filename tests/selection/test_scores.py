@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from btests import Combination, CrossValidation, Gaussian, MaxMMD, MaxRatio, SignFlip, Weights, btest
+from btests.block_size import BlockRule
 from btests.blocks import Blocks
 from btests.selection import Selection, Setting
 from btests.selection.cross_validation import folds_of_groups
@@ -55,10 +56,10 @@ def test_scores_are_the_definitions(n_x: int, n_y: int, block_size: int, n_block
     x, y = samples(n_x, n_y)
     values = by_loops(x, y, n_blocks)
     sums = values * block_size * (block_size - 1) / 2.0
-    check_best(MaxMMD(FAMILY).select(x, y, Setting(block_size)), values.mean(axis=1))
+    check_best(MaxMMD(FAMILY).select(x, y, Setting(BlockRule(block_size))), values.mean(axis=1))
     for regulariser in (1e-3, 10.0):
         ratios = sums.mean(axis=1) / np.sqrt(sums.var(axis=1, ddof=1) + regulariser)
-        check_best(MaxRatio(FAMILY, regulariser).select(x, y, Setting(block_size)), ratios)
+        check_best(MaxRatio(FAMILY, regulariser).select(x, y, Setting(BlockRule(block_size))), ratios)
 
 
 @pytest.mark.parametrize("regulariser", [1e-3, 1.0, 100.0])
@@ -67,7 +68,7 @@ def test_weights_are_the_programme(regulariser: float, seed: int) -> None:
     x, y = samples(96, 96, seed=seed)
     sums = by_loops(x, y, 8) * 6 * 5 / 2.0
     wanted = by_slsqp(np.cov(sums) + regulariser * np.eye(3), sums.mean(axis=1))
-    found = Weights(FAMILY, regulariser).select(x, y, Setting(6))
+    found = Weights(FAMILY, regulariser).select(x, y, Setting(BlockRule(6)))
     weights = np.array([candidate.weight for candidate in found.candidates])
     np.testing.assert_allclose(weights, wanted / wanted.sum(), rtol=0.0, atol=1e-6)
     assert weights.sum() == pytest.approx(1.0, rel=1e-12)
@@ -211,9 +212,9 @@ def test_one_pair_does_not_win(selector: type[MaxRatio]) -> None:
     x, y = rng.normal(size=(400, 3)), rng.normal(size=(400, 3))
     x[9] = x[0]  # in one block, and in different folds
     narrow, wide = Gaussian(1e-3), Gaussian(1.0)
-    found = selector([narrow, wide]).select(Sample(x), Sample(y), Setting(10))
+    found = selector([narrow, wide]).select(Sample(x), Sample(y), Setting(BlockRule(10)))
     assert found.kernel == wide
-    assert selector([narrow]).select(Sample(x), Sample(y), Setting(10)).kernel == narrow
+    assert selector([narrow]).select(Sample(x), Sample(y), Setting(BlockRule(10))).kernel == narrow
 
 
 def test_weights_may_ask_all_kernels_as_the_paper_does() -> None:
@@ -221,7 +222,7 @@ def test_weights_may_ask_all_kernels_as_the_paper_does() -> None:
     x, y = rng.normal(size=(400, 3)), rng.normal(size=(400, 3))
     x[9] = x[0]
     family = [Gaussian(1e-3), Gaussian(1.0)]
-    asked = Weights(family, ask_all=True).select(Sample(x), Sample(y), Setting(10))
+    asked = Weights(family, ask_all=True).select(Sample(x), Sample(y), Setting(BlockRule(10)))
     assert asked.candidates[0].weight > 0.0
     assert repr(Weights(family, ask_all=True)).endswith("fraction=0.5, ask_all=True)")
     with pytest.raises(TypeError, match="ask_all must be True or False, got 1"):

@@ -212,7 +212,7 @@ def test_small_values_that_carry_a_difference_are_heard_where_all_are_small(choi
     """In a hundred coordinates kernel values of 1e-15 tell samples apart that differ everywhere."""
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(400, 100)), 0.8 * rng.normal(size=(400, 100))
-    result = btest(x, y, kernel=choice, seed=0)
+    result = btest(x, y, kernel=choice, block_size="sqrt", seed=0)
     assert result.pvalue <= 0.001
     assert result.note == ""
     if not isinstance(choice, (MaxRatio, Weights)):

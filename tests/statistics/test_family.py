@@ -12,7 +12,7 @@ from btests.blocks import Blocks
 from btests.fast.families import chain
 from btests.kernels import Kernel, Radial
 from btests.statistics import MMD, Family, Sample, summarize, summarize_family
-from btests.statistics.family import _groups
+from btests.statistics.family import groups_of
 from btests.statistics.frame import Frame
 from tests.statistics.shapes import SHAPES, Shape
 from tests.statistics.test_twins import samples
@@ -166,9 +166,9 @@ def test_a_family_has_smaller_cores_than_one_kernel() -> None:
 
 def test_the_papers_family_is_one_group() -> None:
     terms = tuple(term for kernel in PAPER for term in kernel.terms())
-    assert [len(group) for group in _groups(terms)] == [26]
+    assert [len(group) for group in groups_of(terms)] == [26]
     far = tuple(term for kernel in (Gaussian(1e-200), *PAPER, Gaussian(1e200)) for term in kernel.terms())
-    assert sorted(len(group) for group in _groups(far)) == [1, 1, 26]
+    assert sorted(len(group) for group in groups_of(far)) == [1, 1, 26]
 
 
 def test_members_of_any_two_widths_do_not_harm_each_other() -> None:

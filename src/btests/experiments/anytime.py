@@ -118,7 +118,7 @@ def rows_for_half(problem: Problem, cell: Cell, seed: int, whole: bool) -> int:
         for trial in range(cell.trials):
             rng = np.random.default_rng([seed, cell.problem, n, trial])
             x, y = problem.draw(n, rng), problem.draw_other(n, rng)
-            result = btest(x, y, kernel=kernel, block_size=n if whole else None, seed=trial, shuffle=False)
+            result = btest(x, y, kernel=kernel, block_size=n if whole else "sqrt", seed=trial, shuffle=False)
             hits += result.rejects(ALPHA)
         return hits / cell.trials
 

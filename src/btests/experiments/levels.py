@@ -15,6 +15,7 @@ from pathlib import Path
 import click
 import numpy as np
 
+from btests.block_size import BlockRule
 from btests.blocks import Blocks
 from btests.experiments.counts import LEVELS, Counts, read_counts, write_counts
 from btests.experiments.pieces import folder_of, run_pieces
@@ -98,7 +99,9 @@ def run_piece(cell: Cell, piece: int, seed: int) -> list[Counts]:
         n_y = cell.n // problem.rows_of_x
         y = Sample((problem.draw if cell.is_null else problem.draw_other)(n_y, rng))
         for b in cell.block_sizes:
-            kernel = choose(problem.kernel, x, y, Setting(b)).kernel  # without a kernel, the median heuristic
+            kernel = choose(
+                problem.kernel, x, y, Setting(BlockRule(b))
+            ).kernel  # without a kernel, the median heuristic
             summary = summarize(MMD(kernel), x, y, Blocks.of_size(cell.n, n_y, b), 1)
             for name, null in NULLS.items():
                 if name == "CrossBlocks" and problem.rows_of_x > 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from btests.nulls.few import warn_if_few_blocks
 from btests.nulls.laws import NormalLaw
@@ -17,6 +18,9 @@ class Normal:
     Right for many blocks and few rows in each. With few blocks it is not: mean and variance of the skewed block values
     are correlated, which makes the level too low for moderate and too high for very few blocks. It needs two blocks.
     """
+
+    #: The variance is that of the blocks: by default there are many, of the paper's size.
+    many_blocks: ClassVar[bool] = True
 
     def statistic(self, summary: Summary) -> float:
         """Return the average of the block values."""

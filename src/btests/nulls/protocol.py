@@ -28,6 +28,11 @@ def wants_gram(null: Null) -> bool:
     return bool(getattr(null, "wants_gram", False))
 
 
+def wants_blocks(null: Null) -> bool:
+    """Whether a null distribution is estimated from the spread of many blocks."""
+    return bool(getattr(null, "many_blocks", False))
+
+
 def check_sizes(null: Null, n_x: int, n_y: int) -> None:
     """Let a null refuse samples of such lengths, or the memory that they would take, before anything is computed."""
     check = getattr(null, "check_sizes", None)

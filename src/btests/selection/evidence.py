@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -104,8 +104,8 @@ def summarize_as_tested(
 ) -> tuple[Summary, ...]:
     """Return one summary per kernel, in blocks of the size that the test has, or smaller."""
     n = min(len(x), len(y))
-    asked = replace(setting, block_size=None if setting.block_size is None else min(n, setting.block_size))
-    blocks = Blocks.of_size(len(x), len(y), min(asked.size_for(x, y), max(2, n // _LEAST_BLOCKS)), len(kernels))
+    size = min(setting.rule.for_selection(n), max(2, n // _LEAST_BLOCKS))
+    blocks = Blocks.of_size(len(x), len(y), size, len(kernels))
     return summarize_checked(kernels, x, y, blocks)
 
 

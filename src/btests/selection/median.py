@@ -38,7 +38,8 @@ class Median:
 
     def select(self, x: AnySample, y: AnySample, setting: Setting) -> Selection:
         """Return the kernel and all rows."""
-        return Selection(self.make(pooled_bandwidth(*partners(x, y, setting), self.n_rows)), x, y)
+        size = setting.block_size(x, y, (self.make(1.0),)).size
+        return Selection(self.make(pooled_bandwidth(*partners(x, y, size), self.n_rows)), x, y)
 
     def __repr__(self) -> str:
         return f"Median({name_of(self.make)}, n_rows={self.n_rows})"

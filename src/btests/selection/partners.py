@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from btests.blocks import Blocks
-from btests.selection.protocol import Setting
 from btests.statistics import AnySample
 
 # The golden section: steps of this share of a circle fall everywhere on it, however many there are.
@@ -17,7 +16,7 @@ _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 _ENOUGH = 2**20
 
 
-def partners(x: AnySample, y: AnySample, setting: Setting) -> tuple[AnySample, AnySample]:
+def partners(x: AnySample, y: AnySample, block_size: int) -> tuple[AnySample, AnySample]:
     """Return the rows of x and those of y that sign flips swap with them, place by place.
 
     What is chosen by the first so many of both does not change when partners swap, so the flips stay exact. Samples of
@@ -26,7 +25,7 @@ def partners(x: AnySample, y: AnySample, setting: Setting) -> tuple[AnySample, A
     """
     if len(x) == len(y):
         return x, y
-    blocks = Blocks.of_size(len(x), len(y), setting.size_for(x, y))
+    blocks = Blocks.of_size(len(x), len(y), block_size)
     n = blocks.n_partners
     places = np.arange(min(n, _ENOUGH))
     if not x.is_shuffled:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, runtime_checkable
 
+from btests.block_size import BlockRule, BlockSize
 from btests.kernels.protocol import Kernel
 from btests.statistics import AnySample
-from btests.validation import check_block_size
+from btests.statistics.cost import pair_seconds
 
 
 class Candidate(NamedTuple):
@@ -48,15 +50,14 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a test was called with, as far as a selector must know: how blocks are made, and how they are computed."""
+    """The options of a test that a selector needs: the rule for the block size, and the arithmetic."""
 
-    block_size: int | None = None
-    gamma: float = 0.5
+    rule: BlockRule = field(default_factory=BlockRule)
     dtype: str = "float64"
 
-    def size_for(self, x: AnySample, y: AnySample) -> int:
-        """Return the size of blocks of two samples: as asked for, or ``[n^gamma]`` of the shorter one."""
-        return check_block_size(self.block_size, self.gamma, min(len(x), len(y)))
+    def block_size(self, x: AnySample, y: AnySample, kernels: Sequence[Kernel]) -> BlockSize:
+        """Return the block size for testing two samples with these kernels."""
+        return self.rule.size_for(len(x), len(y), pair_seconds(kernels, x.width))
 
 
 @runtime_checkable

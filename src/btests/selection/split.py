@@ -44,10 +44,10 @@ def split(x: AnySample, y: AnySample, fraction: float, setting: Setting, *, as_m
             f"fraction={fraction:g} of {shorter} rows leaves {n_choice} to choose the kernel and {n_test} to test; "
             f"each needs at least {_LEAST_ROWS}, so take more rows or name the kernel"
         )
-    if setting.block_size is not None and setting.block_size > n_test:
+    if setting.rule.size is not None and setting.rule.size > n_test:
         raise ValueError(
             f"block_size must be between 2 and {n_test}, the rows that are left for the test after the choice of the "
-            f"kernel took fraction={fraction:g} of {shorter}, got {setting.block_size}"
+            f"kernel took fraction={fraction:g} of {shorter}, got {setting.rule.size}"
         )
     (choice_x, test_x), (choice_y, test_y) = x.split(for_x), y.split(for_y)
     return Parts(choice_x, choice_y, test_x, test_y)

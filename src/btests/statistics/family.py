@@ -90,7 +90,7 @@ class Family:
         terms = [self._terms(kernel, x.is_numeric) for kernel in self.kernels]
         found: dict[Radial, tuple[Array, Array]] = {}
         units = tuple(_unit(term) for own in terms for term in own or ())
-        for group in [(unit,) for unit in dict.fromkeys(units)] if self.apart else _groups(units):
+        for group in [(unit,) for unit in dict.fromkeys(units)] if self.apart else groups_of(units):
             columns = group[0].columns
             p, q = (x, y) if columns is None else (x.columns(columns), y.columns(columns))
             of_each = fast.summarize(
@@ -118,7 +118,7 @@ class Family:
     def _terms(self, kernel: Kernel, is_numeric: bool) -> tuple[Radial, ...] | None:
         if self.plain or not is_numeric or not fast.is_available():
             return None
-        return _terms_of(kernel)
+        return terms_of(kernel)
 
 
 # Kernels that share their exponentials are carried as k - 1, to a rounding of 1: values of 1e-16 are mostly 0, and the
@@ -154,13 +154,14 @@ def are_faint(kernels: tuple[Kernel, ...], typical: Sequence[float]) -> bool:
 
 def _shared_weights(kernels: tuple[Kernel, ...]) -> tuple[float, ...]:
     """Return for each kernel the weight of the terms that share their exponentials with others."""
-    own = [_terms_of(kernel) or () for kernel in kernels]
-    groups = _groups(tuple(_unit(term) for terms in own for term in terms))
+    own = [terms_of(kernel) or () for kernel in kernels]
+    groups = groups_of(tuple(_unit(term) for terms in own for term in terms))
     shared = {term for group in groups if len(group) > 1 for term in group}
     return tuple(sum((term.weight for term in terms if _unit(term) in shared), 0.0) for terms in own)
 
 
-def _terms_of(kernel: Kernel) -> tuple[Radial, ...] | None:
+def terms_of(kernel: Kernel) -> tuple[Radial, ...] | None:
+    """Return the radial terms of a kernel, None for one that the compiled loops cannot evaluate."""
     # Not isinstance(kernel, HasTerms): that takes longer than all else here, and every range of folds asks.
     terms: Callable[[], tuple[Radial, ...] | None] | None = getattr(kernel, "terms", None)
     return None if terms is None else terms()
@@ -182,7 +183,7 @@ def _unit(term: Radial) -> Radial:
 
 
 @lru_cache(64)
-def _groups(terms: tuple[Radial, ...]) -> list[tuple[Radial, ...]]:
+def groups_of(terms: tuple[Radial, ...]) -> list[tuple[Radial, ...]]:
     """Return the terms, each once, those together that the compiled loops compute together."""
     groups: dict[object, list[Radial]] = {}
     for term in dict.fromkeys(sorted(terms, key=lambda term: term.scale)):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from btests import Normal, SignFlip, btest
+from btests.block_size import BlockRule
 from btests.experiments.reproduce.methods import BEYOND, BY_KEY, MEDIANS, PAPER, TAKEN_LITERALLY
 from btests.experiments.reproduce.published import SAMPLES, SECONDS, leeway
 from btests.experiments.reproduce.trials import LEVEL, STRATEGIES, draw, rejects, selections
@@ -44,7 +45,7 @@ def test_learning_gives_the_weights_of_the_library() -> None:
         for b, mine in selections("multiple", x, y, (2, 10, 50)):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", BTestWarning)
-                theirs = chooser.select(x, y, Setting(b))
+                theirs = chooser.select(x, y, Setting(BlockRule(b)))
             assert [c.weight for c in mine.candidates] == [c.weight for c in theirs.candidates]
             assert np.array_equal(mine.x.first(200), theirs.x.first(200))
             assert np.array_equal(mine.y.first(200), theirs.y.first(200))

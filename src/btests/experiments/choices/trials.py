@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from btests.api import btest
+from btests.block_size import PAPER_EXPONENT, BlockRule
 from btests.experiments.choices.changes import BY_NAME
 from btests.experiments.choices.choosers import CHOICES, NULLS, PAIRED, PICKED, RERUN, Choice
 from btests.experiments.choices.grid import LIMITS, Cell
 from btests.experiments.choices.tally import LEVEL, Tally
 from btests.nulls import SignFlip
+from btests.nulls.protocol import wants_gram
 from btests.pipeline import choose
 from btests.selection import Aggregate, Setting
 from btests.statistics import Sample
@@ -53,22 +55,21 @@ def _test(cell: Cell, name: str, x: Any, y: Any, trial: int) -> list[tuple[str, 
     """Return for each null whether it rejects, and the processor time."""
     kernel = _named(cell, name)
     whole = cell.study in ("whole", "published")
-    gamma = _ALL_ROWS if whole else 0.5
     size = LIMITS[cell.study].block_size if cell.study in LIMITS else None
+    exponent = None if size is not None else _ALL_ROWS if whole else PAPER_EXPONENT
     outcomes = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BTestWarning)
         began = time.process_time()
         if len(cell.nulls) > 1 and not isinstance(kernel, Aggregate):
             # One choice serves all nulls. Fresh rows are in random order already: no shuffle.
-            selection = choose(kernel, Sample(x), Sample(y), Setting(size))
+            selection = choose(kernel, Sample(x), Sample(y), Setting(BlockRule(size)))
             kernel, x, y = selection.kernel, selection.x.first(len(selection.x)), selection.y.first(len(selection.y))
         for null in cell.nulls:
             if isinstance(kernel, Aggregate) and not isinstance(NULLS[null], SignFlip):
                 continue  # it takes no other
-            result = btest(
-                x, y, kernel=kernel, null=NULLS[null], seed=trial, shuffle=False, gamma=gamma, block_size=size
-            )
+            rule: dict[str, Any] = {} if wants_gram(NULLS[null]) else {"block_size": size, "block_exponent": exponent}
+            result = btest(x, y, kernel=kernel, null=NULLS[null], seed=trial, shuffle=False, **rule)
             ended = time.process_time()
             outcomes.append((null, result.rejects(LEVEL), ended - began))
             began = ended

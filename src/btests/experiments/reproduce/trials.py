@@ -8,6 +8,7 @@ from typing import cast
 
 import numpy as np
 
+from btests.block_size import BlockRule
 from btests.blocks import Array, Blocks
 from btests.experiments.problems import blobs
 from btests.experiments.reproduce.protocol import Piece, Row
@@ -66,7 +67,7 @@ def selections(strategy: str, x: Sample, y: Sample, sizes: Sequence[int]) -> Ite
 
 def learn(chooser: Weights, x: Sample, y: Sample, block_size: int) -> Selection:
     """Return what ``chooser.select`` returns, without the checks of data and kernels that take as long as all else."""
-    setting = Setting(block_size)
+    setting = Setting(BlockRule(block_size))
     parts = split(x, y, chooser.fraction, setting)
     family = chooser.family  # a tuple has been checked already
     kernels = family if isinstance(family, tuple) else kernels_of(family, parts.choice_x, parts.choice_y)

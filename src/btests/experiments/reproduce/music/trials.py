@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from btests.block_size import BlockRule
 from btests.blocks import Array, Blocks
 from btests.experiments.reproduce.music.songs import Song, load
 from btests.kernels import Gaussian, Kernel
@@ -108,7 +109,7 @@ def batches(
 
 def kernels(x: Sample, y: Sample, strategies: Sequence[str]) -> dict[str, Kernel]:
     """Return the kernels of strategies that test all rows; they do not depend on the block size."""
-    return {name: choose(SINGLE[name], x, y, Setting(2)).kernel for name in strategies}
+    return {name: choose(SINGLE[name], x, y, Setting(BlockRule(2))).kernel for name in strategies}
 
 
 def rejects_single(x: AnySample, y: AnySample, kernels: dict[str, Kernel], block_size: int) -> dict[str, bool]:
@@ -126,7 +127,7 @@ def rejects_multiple(x: Sample, y: Sample, block_size: int) -> bool:
     """Whether the test with the combination that half of the rows suggest rejects on the other half."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BTestWarning)  # under H0 there often is no kernel that finds a difference
-        selection = choose(MULTIPLE, x, y, Setting(block_size))
+        selection = choose(MULTIPLE, x, y, Setting(BlockRule(block_size)))
     return rejects_single(selection.x, selection.y, {"multiple": selection.kernel}, block_size)["multiple"]
 
 
