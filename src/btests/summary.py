@@ -182,6 +182,22 @@ class Summary:
             return 0.0
         return unit * math.sqrt(2.0 * float(np.sum((self.cores / unit) ** 2))) / self.blocks.n_blocks
 
+    def moving(self) -> float:
+        """Return the part of the average block value that sign flips move."""
+        return float(self.cores.sum()) / self.blocks.n_blocks
+
+    def flip_skewness(self) -> float:
+        """Return the skewness of the average block value over all sign flips, ``8 tr C^3`` over the variance^1.5.
+
+        0 for a kernel that no flip moves.
+        """
+        unit = float(np.abs(self.cores).max(initial=0.0))
+        if unit == 0.0 or not math.isfinite(unit):
+            return 0.0
+        cores = self.cores / unit  # cubes of tiny kernels underflow
+        third, variance = 8.0 * float(np.sum((cores @ cores) * cores)), 2.0 * float(np.sum(cores**2))
+        return third / math.pow(variance, 1.5)
+
     def n_telling(self) -> float:
         """Return how many pairs of rows (or of groups) carry the statistic: k where k of them weigh as much as another.
 

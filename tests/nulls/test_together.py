@@ -11,7 +11,7 @@ import pytest
 from btests import Gaussian
 from btests.blocks import Array, Blocks
 from btests.nulls.signs import draw_flips
-from btests.nulls.together import RankLaw, Verdict, largest_ratio, smallest_rank
+from btests.nulls.together import RankLaw, Verdict, largest_score, smallest_rank
 from btests.statistics import Family, Sample, summarize_family
 from btests.summary import Summary
 
@@ -37,7 +37,7 @@ def swapped(x: Array, y: Array, rows: tuple[int, ...], partners: tuple[int, ...]
 def conclude(summaries: tuple[Summary, ...], correction: str, n_resamples: int = 4095) -> Verdict:
     flips = draw_flips(summaries[0], n_resamples, 0)
     if correction == "max":
-        return largest_ratio(summaries, flips)
+        return largest_score(summaries, flips)
     return smallest_rank(summaries, flips, np.array([0.2, 0.5, 0.3]))
 
 
@@ -68,7 +68,7 @@ def test_over_all_swaps_the_level_is_exact(correction: str, n_x: int, n_y: int, 
     assert min(found) <= 4.0 / len(found)  # and it is not empty: the strongest data sets are found
 
 
-def test_the_largest_ratio_by_hand() -> None:
+def test_the_largest_score_by_hand() -> None:
     x, y = two_samples(5, 5, 1.0)
     summaries = summaries_of(x, y, 5)
     ratios, units = [], []
@@ -106,7 +106,7 @@ def test_kernels_that_nothing_moves_are_left_out() -> None:
         for correction in ("max", "rank"):
             flips = draw_flips(summaries[0], 199, 0)
             one = np.full(len(used), 1.0 / len(used))
-            verdict = largest_ratio(summaries, flips) if correction == "max" else smallest_rank(summaries, flips, one)
+            verdict = largest_score(summaries, flips) if correction == "max" else smallest_rank(summaries, flips, one)
             p = verdict.law.pvalue(summaries[verdict.spoke].mean())
             assert 0.0 < p <= 1.0
             if len(used) == 1:
@@ -121,7 +121,7 @@ def test_one_kernel_is_the_sign_flip_test() -> None:
     summaries = summarize_family(Family(KERNELS[:1]), Sample(x), Sample(y), blocks)
     flips = draw_flips(summaries[0], 999, 7)
     wanted = SignFlip(999).learn(summaries[0], 7).pvalue(summaries[0].mean())
-    assert largest_ratio(summaries, flips).law.pvalue(summaries[0].mean()) == wanted
+    assert largest_score(summaries, flips).law.pvalue(summaries[0].mean()) == wanted
     assert smallest_rank(summaries, flips, np.ones(1)).law.pvalue(summaries[0].mean()) == pytest.approx(wanted)
 
 
@@ -139,6 +139,6 @@ def test_pairs_that_no_flip_moves_do_not_outshout_the_others() -> None:
     kernels = (Gaussian(1e-6), Gaussian(0.5), Gaussian(10.0))
     blocks = Blocks.of_size(400, 400, 40, 3)
     summaries = summarize_family(Family(kernels), Sample(x), Sample(y), blocks)
-    verdict = largest_ratio(summaries, draw_flips(summaries[0], 999, 0))
+    verdict = largest_score(summaries, draw_flips(summaries[0], 999, 0))
     assert verdict.spoke == 2
     assert verdict.law.pvalue(summaries[2].mean()) == 0.001

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from btests.nulls.few import warn_if_few_blocks
 from btests.nulls.laws import PearsonLaw
 from btests.summary import Summary
@@ -30,16 +28,8 @@ class ThirdCumulant:
         """Return the law of the statistic under the null hypothesis; the seed plays no part."""
         n_groups = summary.blocks.n_groups * len(summary.cores)
         warn_if_few_blocks("ThirdCumulant()", n_groups // 2, 16)
-        cores = summary.cores / summary.blocks.n_blocks
-        # Cubes of tiny kernels underflow: work in units of the largest entry.
-        unit = float(np.abs(cores).max(initial=0.0))
-        if unit == 0.0:
-            return PearsonLaw(0.0, 0.0, 0.0 if summary.blocks.paired else summary.mean())
-        cores = cores / unit
-        variance = 2.0 * float(np.sum(cores**2))
-        third = 8.0 * float(np.sum((cores @ cores) * cores))
-        sd, skewness = unit * math.sqrt(variance), third / variance**1.5
+        sd, skewness = summary.deviation(), summary.flip_skewness()
         if summary.blocks.paired:
-            return PearsonLaw(sd / math.sqrt(summary.blocks.flipped_share()), skewness)
+            return PearsonLaw(sd / math.sqrt(summary.blocks.flipped_share()) if sd else 0.0, skewness)
         # What has no partner is a large part of the statistic that no swap moves: the law is around it, as it stands.
-        return PearsonLaw(sd, skewness, summary.mean() - unit * float(cores.sum()))
+        return PearsonLaw(sd, skewness, summary.mean() - summary.moving())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -12,7 +13,7 @@ from btests.blocks import Blocks
 from btests.kernels.parameters import require_positive
 from btests.nulls.signflip import SignFlip
 from btests.nulls.signs import draw_flips
-from btests.nulls.together import Verdict, largest_ratio, smallest_rank
+from btests.nulls.together import Verdict, largest_score, smallest_rank
 from btests.selection.evidence import summarize_checked
 from btests.selection.families import bandwidths
 from btests.selection.family import AnyFamily, check_family, kernels_of, shown
@@ -22,6 +23,9 @@ from btests.statistics import AnySample
 from btests.summary import Summary
 
 _PAPER = bandwidths()
+
+#: Sharpness of the soft maximum, in standard deviations.
+SHARPNESS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +43,20 @@ class Aggregate:
         Kernels; by default the paper's 26 bandwidths. A family that depends on the data, such as ``MedianFamily()``,
         must not change when x_a and y_a swap places.
     correction
-        ``"max"``: the largest MMD^2 over its own standard deviation. ``"rank"``: the smallest p-value over its weight,
-        which is the correction of MMDAgg.
+        ``"pvalue"``: the smallest p-value over its weight, p-values by Pearson III laws with the variance and the
+        skewness of all sign flips. ``"max"``: the largest MMD^2 over its own standard deviation. ``"soft"``: the soft
+        maximum of these ratios, as in MMD-FUSE. ``"rank"``: the smallest p-value over its weight, p-values by ranks
+        among the flips, which is the correction of MMDAgg.
     weights
-        One positive number per kernel for ``"rank"``: how much of the level it gets. None: the same for all.
+        One positive number per kernel for ``"pvalue"`` and ``"rank"``: how much of the level it gets. None: the
+        weights of the family for ``"pvalue"``, if it has a method ``weights``, as ``MedianFamily`` does, and the same
+        for all otherwise.
 
     References
     ----------
-    A. Schrab, I. Kim, M. Albert, B. Laurent, B. Guedj, A. Gretton, "MMD Aggregated Two-AnySample Test", JMLR 24, 2023.
+    F. Biggs, A. Schrab, A. Gretton, "MMD-FUSE: Learning and Combining Kernels for Two-Sample Testing Without Data
+    Splitting", NeurIPS 2023.
+    A. Schrab, I. Kim, M. Albert, B. Laurent, B. Guedj, A. Gretton, "MMD Aggregated Two-Sample Test", JMLR 24, 2023.
 
     Examples
     --------
@@ -60,17 +70,17 @@ class Aggregate:
     """
 
     family: AnyFamily = _PAPER
-    correction: Literal["max", "rank"] = "max"
+    correction: Literal["pvalue", "max", "soft", "rank"] = "pvalue"
     weights: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "family", check_family(self.family))
-        if self.correction not in ("max", "rank"):
-            raise ValueError(f"correction must be 'max' or 'rank', got {self.correction!r}")
+        if self.correction not in ("pvalue", "max", "soft", "rank"):
+            raise ValueError(f"correction must be 'pvalue', 'max', 'soft' or 'rank', got {self.correction!r}")
         if self.weights is None:
             return
-        if self.correction != "rank":
-            raise ValueError("weights are for correction='rank'; the largest ratio takes none")
+        if self.correction not in ("pvalue", "rank"):
+            raise ValueError("weights are for correction='pvalue' and 'rank'; the largest ratio takes none")
         if not isinstance(self.weights, (Sequence, np.ndarray)) or isinstance(self.weights, str):
             raise TypeError(f"weights must be a list, one for each kernel, got {self.weights!r}")
         for weight in self.weights:
@@ -79,22 +89,37 @@ class Aggregate:
 
     def summarize(self, x: AnySample, y: AnySample, setting: Setting) -> tuple[Selection, tuple[Summary, ...]]:
         """Return the kernels as candidates, and their summaries on the same blocks."""
-        kernels = kernels_of(self.family, *partners(x, y, setting))
+        kernels = kernels_of(self.family, x, y)
+        size = setting.block_size(x, y, kernels).size
+        if len(x) != len(y):  # which rows are partners depends on the blocks, and these on the number of kernels
+            kernels = kernels_of(self.family, *partners(x, y, size))
         if self.weights is not None and len(self.weights) != len(kernels):
             raise ValueError(f"one weight per kernel: got {len(self.weights)} weights, {len(kernels)} kernels")
-        blocks = Blocks.of_size(len(x), len(y), setting.size_for(x, y), len(kernels))
+        blocks = Blocks.of_size(len(x), len(y), size, len(kernels))
         selection = Selection(kernels[0], x, y, tuple(Candidate(kernel, 0.0, 0.0) for kernel in kernels))
         return selection, summarize_checked(kernels, x, y, blocks)
 
     def conclude(self, summaries: Sequence[Summary], null: SignFlip, seed: int) -> Verdict:
         """Return which kernel spoke, and how surely."""
         flips = draw_flips(summaries[0], null.n_resamples, seed)
-        if self.correction == "max":
-            return largest_ratio(summaries, flips)
-        weights = np.array(self.weights or np.ones(len(summaries)))
-        return smallest_rank(summaries, flips, weights / weights.sum())
+        weights = np.array(self.prior() or np.ones(len(summaries)))
+        weights /= weights.sum()
+        if self.correction == "rank":
+            if null.ties != "conservative":
+                raise ValueError(f"correction='rank' counts ties conservatively: null must be SignFlip(), got {null!r}")
+            return smallest_rank(summaries, flips, weights)
+        sharpness = SHARPNESS if self.correction == "soft" else math.inf
+        used = weights if self.correction == "pvalue" else None
+        return largest_score(summaries, flips, used, sharpness=sharpness, tie_weight=null.tie_weight(seed))
+
+    def prior(self) -> tuple[float, ...] | None:
+        """Return the weights that were given, or those of the family, if it has any and they are used: (J,)."""
+        if self.weights is not None:
+            return tuple(self.weights)
+        own = getattr(self.family, "weights", None) if self.correction == "pvalue" else None
+        return None if own is None else tuple(own())
 
     def __repr__(self) -> str:
         weights = "" if self.weights is None else ", weights=..."
-        correction = "" if self.correction == "max" else f", correction={self.correction!r}"
+        correction = "" if self.correction == "pvalue" else f", correction={self.correction!r}"
         return f"Aggregate({shown(self.family)}{correction}{weights})"

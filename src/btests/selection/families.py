@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -66,6 +67,13 @@ class MedianFamily:
         """Return one kernel per factor."""
         median = pooled_bandwidth(x, y, self.n_rows)
         return tuple(self.make(factor * median) for factor in self.factors)
+
+    def weights(self) -> tuple[float, ...]:
+        """Return one weight per kernel, which halves with each doubling or halving of the bandwidth.
+
+        Most differences are seen best near the median bandwidth: docs/choices.md measures what this gains and costs.
+        """
+        return tuple(2.0 ** -abs(math.log2(factor)) for factor in self.factors)
 
     def __repr__(self) -> str:
         make = "" if self.make is Gaussian else f", make={name_of(self.make)}"
