@@ -183,19 +183,46 @@ def test_one_block_does_not_depend_on_the_order_of_unpaired_rows() -> None:
 # What goes in
 
 
-@pytest.mark.parametrize("n", [4, 10, 100, 886, 2000, 2001])
-def test_default_block_size_is_the_square_root(n: int) -> None:
-    x, y = two_samples(n, n)
+@pytest.mark.parametrize("lengths", [(4, 4), (10, 12), (100, 100), (2000, 30)], ids=str)
+def test_default_is_one_block_where_the_budget_affords_it(lengths: tuple[int, int]) -> None:
+    x, y = two_samples(*lengths)
     result = btest(x, y, seed=1)
+    assert (result.n_blocks, result.block_size, result.block_rule) == (1, min(lengths), "one block")
+    assert btest(x, y, seed=1, block_size="auto") == result
+    assert btest(x, y, seed=1, block_size=min(lengths)) == result
+
+
+def test_budget_decides_the_block_size() -> None:
+    x, y = two_samples(1000, 1000)
+    results = [btest(x, y, seed=1, budget=budget) for budget in (1e-6, 1e-3, 3e-3, 1.0)]
+    assert [r.block_rule for r in results] == ["n^0.5", "budget", "budget", "one block"]
+    sizes = [r.block_size for r in results]
+    assert sizes == sorted(set(sizes))
+    assert sizes[0] == btest(x, y, seed=1, block_size="sqrt").block_size
+    assert "by the budget of operations" in str(results[1])
+
+
+def test_a_null_that_needs_many_blocks_has_the_square_root() -> None:
+    x, y = two_samples(1000, 1000)
+    result = btest(x, y, null="normal", seed=1)
+    assert (result.n_blocks, result.block_rule) == (31, "n^0.5")
+
+
+@pytest.mark.parametrize("n", [4, 10, 100, 886, 2000, 2001])
+def test_square_root_of_the_paper(n: int) -> None:
+    x, y = two_samples(n, n)
+    result = btest(x, y, seed=1, block_size="sqrt")
     asked = max(2, round(math.sqrt(n)))
     assert result.n_blocks == n // asked
     assert result.block_size == n // (n // asked)
 
 
-@pytest.mark.parametrize("gamma", [0.01, 0.3, 0.5, 2 / 3, 0.99])
-def test_gamma(gamma: float) -> None:
+@pytest.mark.parametrize("exponent", [0.01, 0.3, 0.5, 2 / 3, 0.99])
+def test_block_exponent(exponent: float) -> None:
     x, y = two_samples(1000, 1500)
-    assert btest(x, y, seed=1, gamma=gamma).n_blocks == 1000 // max(2, round(1000**gamma))
+    result = btest(x, y, seed=1, block_exponent=exponent)
+    assert result.n_blocks == 1000 // max(2, round(1000**exponent))
+    assert result.block_rule == f"n^{exponent:g}"
 
 
 @pytest.mark.parametrize(("n", "block_size", "n_blocks"), [(10, 3, 3), (10, 4, 2), (10, 6, 1), (11, 2, 5), (7, 7, 1)])
@@ -237,7 +264,7 @@ def test_strided_and_read_only_arrays() -> None:
 
 def test_data_frames_are_matched_by_name() -> None:
     x, y = two_samples(d=3)
-    wanted = btest(x, y, seed=1)
+    wanted = btest(x, y, scale=True, seed=1)
     frame_x, frame_y = pd.DataFrame(x, columns=["a", "b", "c"]), pd.DataFrame(y, columns=["a", "b", "c"])
     assert_same(btest(frame_x, frame_y, seed=1), wanted)
     assert_same(btest(frame_x, frame_y[["c", "a", "b"]], seed=1), wanted)
@@ -254,12 +281,13 @@ def test_columns_may_have_any_name(names: list[Any]) -> None:
         pd.DataFrame(dict(zip(names, x.T, strict=True))),
         pd.DataFrame(dict(zip(names, y.T, strict=True))),
     )
-    assert_same(btest(frame_x, frame_y, seed=1), btest(x, y, seed=1))
+    assert_same(btest(frame_x, frame_y, seed=1), btest(x, y, scale=True, seed=1))
+    assert_same(btest(frame_x, frame_y, scale=False, seed=1), btest(x, y, seed=1))
 
 
 def test_columns_of_whole_and_missing_aware_numbers() -> None:
     frame = pd.DataFrame({"a": pd.array([1, 2, 3, 4], dtype="Int64"), "b": [True, False, True, False]})
-    wanted = btest(frame.to_numpy(dtype=float), frame.to_numpy(dtype=float), seed=1)
+    wanted = btest(frame.to_numpy(dtype=float), frame.to_numpy(dtype=float), scale=True, seed=1)
     assert_same(btest(frame, frame, seed=1), wanted)
 
 
@@ -366,12 +394,16 @@ def test_float32_warns_of_very_wide_kernels() -> None:
 
 def test_unpacking_printing_and_json() -> None:
     x, y = two_samples(shift=1.0)
-    result = btest(x, y, kernel=Gaussian(1.5), seed=1)
+    result = btest(x, y, kernel=Gaussian(1.5), block_size="sqrt", seed=1)
     statistic, pvalue = result
     assert (statistic, pvalue) == (result.statistic, result.pvalue)
     assert tuple(result) == (statistic, pvalue)
     text = str(result)
-    for part in ("B-test: different (p <= 0.05)", "200 and 200, in 14 blocks of 14 or more", "Gaussian(bandwidth=1.5)"):
+    for part in (
+        "B-test: different (p <= 0.05)",
+        "200 and 200, in 14 blocks of 14 or more (by the square root",
+        "Gaussian(bandwidth=1.5)",
+    ):
         assert part in text
     assert "SignFlip(n_resamples=1999), seed 1" in text
     assert "95 % interval" in text
@@ -388,7 +420,7 @@ def test_printing_without_an_interval_or_a_difference() -> None:
     text = str(btest(x, y, block_size=4, seed=1))
     assert "no difference found at level 0.05" in text
     assert "interval" not in text
-    assert "in 1 block of 4" in text
+    assert "4 and 4, in one block" in text
 
 
 def test_results_are_frozen_values() -> None:

@@ -45,7 +45,9 @@ X, Y = RNG.normal(size=(60, 2)), RNG.normal(size=(60, 2))
 NULLS: list[Null] = [SignFlip(), Normal(), ThirdCumulant(), CrossBlocks()]
 
 
-def refused(kind: type[Exception], fragment: str, x: Any = X, y: Any = Y, **options: Any) -> None:
+def refused(
+    kind: type[Exception] | tuple[type[Exception], ...], fragment: str, x: Any = X, y: Any = Y, **options: Any
+) -> None:
     """Assert that a test raises ``kind`` with ``fragment`` in one line of at most 400 characters."""
     with pytest.raises(kind, match=fragment) as caught:
         btest(x, y, seed=1, **options)
@@ -245,16 +247,35 @@ def test_block_sizes(block_size: int) -> None:
 
 @pytest.mark.parametrize("block_size", [2.0, "4", True, [4]])
 def test_block_size_types(block_size: Any) -> None:
-    refused(TypeError, "block_size must be a whole number or None", block_size=block_size)
+    refused((TypeError, ValueError), "block_size must be a whole number", block_size=block_size)
 
 
 def test_fewer_rows_than_a_block() -> None:
     refused(ValueError, "block_size must be between 2 and 5 for 5 observations, got 10", X[:5], Y, block_size=10)
 
 
-@pytest.mark.parametrize("gamma", [0, 1, -0.5, 1.5, "0.5", None, math.nan, True])
-def test_gamma(gamma: Any) -> None:
-    refused(ValueError, "gamma must be between 0 and 1", gamma=gamma)
+@pytest.mark.parametrize("exponent", [0, 1, -0.5, 1.5, "0.5", math.nan, True])
+def test_block_exponent(exponent: Any) -> None:
+    refused(ValueError, "block_exponent must be between 0 and 1", block_exponent=exponent)
+
+
+@pytest.mark.parametrize("budget", [0, -1, "1", math.nan, math.inf, True])
+def test_budget(budget: Any) -> None:
+    refused(ValueError, "budget must be a positive number of seconds", budget=budget)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"block_size": 10, "budget": 2.0},
+        {"block_size": 10, "block_exponent": 0.5},
+        {"block_size": "sqrt", "budget": 2.0},
+        {"block_exponent": 0.4, "budget": 2.0},
+    ],
+    ids=str,
+)
+def test_two_rules_for_the_block_size(options: dict[str, Any]) -> None:
+    refused(ValueError, "not both", **options)
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "1", True, [1], np.random.default_rng(0)])
@@ -419,16 +440,16 @@ def test_what_is_too_much_for_memory_is_refused() -> None:
 
 def test_kernels_whose_values_are_too_large_for_their_digits_say_so() -> None:
     with pytest.warns(PrecisionWarning, match="rounding hides most of what tells rows apart; subtract a common offset"):
-        btest(X + 1e8, Y + 1e8, kernel=Polynomial(3), seed=1)
+        btest(X + 1e8, Y + 1e8, kernel=Polynomial(3), block_size="sqrt", seed=1)
     assert "so far from 0 that rounding hides" in btest(X + 1e8, Y + 1e8, kernel=Polynomial(2), seed=1).note
 
 
 def test_tests_that_cannot_reject_say_so() -> None:
     x = np.arange(7.0)
-    result = btest(x, x + 1e5, seed=1)
+    result = btest(x, x + 1e5, block_size=3, seed=1)
     assert "no p-value here is below 0.062: take more of them or larger blocks" in result.note
     assert result.pvalue == 0.0625
-    assert btest(x, x + 1e5, block_size=7, seed=1).note == ""
+    assert btest(x, x + 1e5, seed=1).note == ""
 
 
 def test_threads_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -159,7 +159,7 @@ def test_wrong_arguments() -> None:
         btest((i for i in range(60)), Y)
     with pytest.raises(ValueError, match="x has 0 rows"):
         btest(iter([]), batches(Y))
-    with pytest.raises(TypeError, match="block_size must be one whole number or None, except for iterators"):
+    with pytest.raises(TypeError, match="two numbers are for iterators of batches"):
         btest(X, Y, block_size=(20, 30))
     for one in (X, "x.npy", pd.DataFrame(X), {"a": X}, 3):
         with pytest.raises(TypeError, match="y must be an iterable of batches"):

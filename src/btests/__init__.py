@@ -49,6 +49,7 @@ from btests.warnings import (
     FewBlocksWarning,
     OrderWarning,
     PrecisionWarning,
+    ScaleWarning,
     SelectionWarning,
 )
 
@@ -93,6 +94,7 @@ __all__ = [
     "Polynomial",
     "PrecisionWarning",
     "RationalQuadratic",
+    "ScaleWarning",
     "SelectionWarning",
     "Selector",
     "SignFlip",

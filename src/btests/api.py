@@ -9,24 +9,26 @@ from typing import Any
 
 import numpy as np
 
+from btests.block_size import check_block_rule
 from btests.fast.pool import limit_threads
 from btests.kernels import Combination, Kernel, Pairwise
 from btests.nulls import Null, SignFlip
 from btests.nulls.names import null_of
+from btests.nulls.protocol import wants_blocks
 from btests.order import deal
 from btests.pipeline import Question
 from btests.result import TestResult
+from btests.scaling import check_scale
 from btests.selection import Aggregate, MedianFamily, Selector, Setting
 from btests.selection.names import check_choice
 from btests.statistics import Sample
 from btests.validation import (
-    check_block_size,
     check_path,
     check_samples,
     check_seed,
     check_threads,
     check_told,
-    one_size,
+    column_names,
 )
 
 #: What docs/choices.md finds best for data that nothing is known about.
@@ -38,11 +40,13 @@ def btest(
     y: Any,
     *,
     kernel: Kernel | Selector | Aggregate | str | None = None,
-    block_size: int | tuple[int, int] | None = None,
+    block_size: int | tuple[int, int] | str | None = None,
     null: Null | str | None = None,
+    scale: bool | str | None = None,
     seed: int | None = None,
     shuffle: bool | str = True,
-    gamma: float = 0.5,
+    block_exponent: float | None = None,
+    budget: float | None = None,
     dtype: str = "float64",
     n_threads: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -69,13 +73,20 @@ def btest(
         ``MaxRatio([Gaussian(1), Gaussian(2)])``: on half of the rows as a rule, which are then not tested. Or
         ``Aggregate(family)``, which tests with all kernels of a family, on all rows.
     block_size
-        Rows of the smaller sample in a block, from 2 (linear time) to all (quadratic time); ``None`` is ``[n^gamma]``.
-        Rows left over are spread over the blocks, so none is lost. Of iterators of batches, whose length nobody knows,
-        None is 256, two numbers are for x and y, and rows that fill no block are not tested.
+        Rows of the smaller sample in a block, from 2 (linear time) to all (quadratic time). ``None`` or ``"auto"`` is
+        the largest block within ``budget``: one block of all rows up to several thousand rows a side, and never less
+        than the root of n (``Normal``, which needs many blocks, takes the root). ``"sqrt"`` is the rule of the paper,
+        ``[n^0.5]``. Rows left over are spread over the blocks, so none is lost. For iterators of batches, whose length
+        is not known, None is 256, two numbers are for x and y, and rows that fill no block are not tested.
     null
         How the p-value is found; ``None`` is ``SignFlip()``. Also ``"normal"``, ``"third-cumulant"``,
         ``"sign-flip"`` and ``"cross-blocks"``; and the quadratic-time tests of all rows at once, ``"permutation"``
         (exact), ``"spectrum"`` (consistent), ``"gamma"`` and ``"pearson"`` (not consistent; for comparison).
+    scale
+        Divide each column by its robust scale, pooled over both samples, so that units of measurement do not matter:
+        True (or ``"robust"``), or False. ``None`` is True for data frames and files with named columns, and False for
+        arrays, with a :class:`btests.ScaleWarning` where columns differ by orders of magnitude. A bandwidth is then one
+        on the scaled columns. Iterators of batches are never scaled.
     seed
         For the shuffle and the null. The same seed gives the same result to the last bit, however many threads.
     shuffle
@@ -83,8 +94,12 @@ def btest(
         make the blocks unlike one another. ``"buffered"`` reads units of a file, such as row groups, in random order
         and shuffles some of them at a time: faster than any row anywhere, and no help where the file is sorted.
         Iterators of batches are shuffled within a buffer of 64 MB. The result says what was done (``order``).
-    gamma
-        Exponent of the default block size, between 0 and 1.
+    block_exponent
+        Exponent of the paper's rule, between 0 and 1: blocks of ``[n^block_exponent]`` rows.
+    budget
+        Seconds of one core that the automatic block size may take for kernel values, 1 by default. It is an estimate
+        from the numbers of rows, columns and kernels; no clock is read, and the same call has the same blocks on every
+        machine.
     dtype
         Arithmetic of the compiled loops for one kernel, ``"float64"`` or ``"float32"``. A family is always in float64.
     n_threads
@@ -125,17 +140,20 @@ def btest(
     check_path("checkpoint", checkpoint)
     check_told("progress", progress, "the rows done and the rows in all")
     null = null_of(null)
+    if not isinstance(block_size, tuple):
+        check_block_rule(block_size, block_exponent, budget)
     if kernel is None and isinstance(null, SignFlip):
         kernel = _DEFAULT
+    units = check_scale(scale)
     given = None if seed is None else check_seed(seed)
     if workers is not None or not (_is_array(x) and _is_array(y)):
         from btests.elsewhere import Call  # what reads files and talks to clusters takes time to import
 
-        options = (shuffle, block_size, gamma, dtype, n_threads, checkpoint, progress, workers)
+        options = (units, shuffle, block_size, block_exponent, budget, dtype, n_threads, checkpoint, progress, workers)
         found = Call(kernel, null, given, *options, began).of(x, y, are_objects=_is_for_objects(kernel))
         if found is not None:
             return found
-    setting = Setting(one_size(block_size), gamma, dtype)
+    rule = check_block_rule(block_size, block_exponent, budget, many_blocks=wants_blocks(null))
     if checkpoint is not None or progress is not None:
         raise ValueError("checkpoint and progress are for rows in files, and these are in memory")
     if shuffle == "buffered":
@@ -146,9 +164,12 @@ def btest(
         objects_allowed=_takes_objects(kernel),
         objects_wanted=_is_for_objects(kernel),
     )
-    check_block_size(block_size, gamma, min(len(rows_x), len(rows_y)))
+    rule.check(min(len(rows_x), len(rows_y)))
     number = check_seed(given)
-    question = Question(kernel, null, number, setting, "exact" if shuffle else "as stored", began)
+    names = column_names(x) or column_names(y)
+    order = "exact" if shuffle else "as stored"
+    units = True if units is None and names is not None else units
+    question = Question(kernel, null, number, Setting(rule, dtype), order, began, units, names)
     with limit_threads(n_threads):
         return question.of(_dealt(rows_x, number, 1, shuffle), _dealt(rows_y, number, 2, shuffle))
 

@@ -10,19 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from btests.batched import BatchQuestion, is_batches
+from btests.block_size import check_block_rule
 from btests.checkpoint import Recorder, telling_how_to_go_on
 from btests.cluster import reach
 from btests.fast.pool import limit_threads
 from btests.kernels import Kernel
 from btests.kernels.fingerprint import fingerprint
 from btests.nulls import Null
-from btests.nulls.protocol import wants_gram
+from btests.nulls.protocol import wants_blocks, wants_gram
 from btests.pipeline import Question
 from btests.result import TestResult
-from btests.samples import describe, is_elsewhere, left_out, matched, open_samples
+from btests.samples import describe, is_elsewhere, left_out, matched, names_of, open_samples
 from btests.selection import Aggregate, Selector, Setting
 from btests.statistics import watched_by
-from btests.validation import check_block_size, check_seed, one_size
+from btests.validation import check_seed
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +33,11 @@ class Call:
     kernel: Kernel | Selector | Aggregate | str | None
     null: Null
     seed: int | None
+    scale: bool | None
     shuffle: bool | str
-    block_size: int | tuple[int, int] | None
-    gamma: float
+    block_size: int | tuple[int, int] | str | None
+    block_exponent: float | None
+    budget: float | None
     dtype: str
     n_threads: int | None
     checkpoint: str | os.PathLike[str] | None
@@ -48,10 +51,11 @@ class Call:
             return self._in_batches(x, y)
         if self.workers is None and not is_elsewhere(x) and not is_elsewhere(y):
             return None
-        setting = Setting(one_size(self.block_size), self.gamma, self.dtype)
+        many_blocks = wants_blocks(self.null)
+        rule = check_block_rule(self.block_size, self.block_exponent, self.budget, many_blocks=many_blocks)
         if wants_gram(self.null):
             raise ValueError(f"{self.null!r} needs all rows in memory at once; load them, or take null=SignFlip()")
-        return self._in_chunks(x, y, setting)
+        return self._in_chunks(x, y, Setting(rule, self.dtype))
 
     def _in_batches(self, x: Any, y: Any) -> TestResult:
         if self.checkpoint is not None:
@@ -63,6 +67,13 @@ class Call:
             raise ValueError(
                 "workers read rows by themselves, and batches are read here, once; save them to files, or add the "
                 "tallies of one btests.Stream for each worker"
+            )
+        if self.scale:
+            raise ValueError("scale needs all rows, and batches are read once; scale them before")
+        if isinstance(self.block_size, str) or self.block_exponent is not None or self.budget is not None:
+            raise ValueError(
+                "block_exponent, budget and block_size='sqrt' need the number of rows, which batches do not tell; "
+                "give block_size as a number"
             )
         return BatchQuestion(
             self.kernel,
@@ -79,16 +90,19 @@ class Call:
     def _in_chunks(self, x: Any, y: Any, setting: Setting) -> TestResult:
         with reach(self.workers, x, y) as cluster:
             sources = matched(x, y)
-            check_block_size(self.block_size, self.gamma, min(source.n_rows for source in sources))
+            setting.rule.check(min(source.n_rows for source in sources))
             kept = None if self.checkpoint is None else Path(self.checkpoint)
-            told = (fingerprint(self.kernel), setting, self.null, self.shuffle)
+            names = names_of(x, sources[0]) or names_of(y, sources[1])
+            scale = True if self.scale is None and names is not None else self.scale
+            told = (fingerprint(self.kernel), setting, self.null, self.shuffle, scale)
             run = repr((*told, *map(describe, sources))) if kept else ""
             recorder = Recorder(kept, run, self.seed, self.progress)
             with (
                 telling_how_to_go_on(recorder),
                 closing(open_samples(*sources, recorder.seed, self.shuffle, cluster)) as stored,
             ):
-                question = Question(self.kernel, self.null, recorder.seed, setting, stored.order, self.began)
+                options = (setting, stored.order, self.began, scale, names)
+                question = Question(self.kernel, self.null, recorder.seed, *options)
                 with limit_threads(self.n_threads), watched_by(recorder):
                     found = question.of(stored.x, stored.y)
                 note = "; ".join(filter(None, (found.note, left_out(*sources))))

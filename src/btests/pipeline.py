@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from btests.block_size import BlockSize
 from btests.blocks import Blocks
 from btests.kernels import Kernel
 from btests.nulls import Law, Null, SignFlip
 from btests.nulls.protocol import check_sizes, wants_gram
 from btests.result import TestResult
+from btests.scaling import pooled_scales, warn_of_scales
 from btests.selection import Aggregate, Selection, Selector, Setting
 from btests.selection.names import KERNELS
 from btests.statistics import MMD, AnySample, Family, Gram, Sample, summarize
@@ -32,6 +35,11 @@ class Question:
         How rows are put in order.
     began
         When the work began, on ``time.perf_counter``.
+    scale
+        Whether each column is divided by its robust pooled scale; None is no, with a warning where scales differ by
+        orders of magnitude.
+    names
+        Of the columns, for that warning.
     """
 
     kernel: Kernel | Selector | Aggregate | str | None
@@ -40,14 +48,24 @@ class Question:
     setting: Setting
     order: str
     began: float = field(default_factory=time.perf_counter)
+    scale: bool | None = False
+    names: Sequence[str] | None = None
 
     def of(self, x: AnySample, y: AnySample) -> TestResult:
         """Return the answer."""
         if wants_gram(self.null):  # before a choice is made for nothing
             check_sizes(self.null, len(x), len(y))
+        scales = None
+        if x.is_numeric and self.scale:
+            scales = pooled_scales(x, y)
+            x, y = x.scaled(scales), y.scaled(scales)
+        elif x.is_numeric and self.scale is None:
+            warn_of_scales(x, y, self.names)
         if isinstance(self.kernel, Aggregate):
-            return self._all_kernels(self.kernel, x, y)
-        return self._one_kernel(choose(self.kernel, x, y, self.setting))
+            found = self._all_kernels(self.kernel, x, y)
+        else:
+            found = self._one_kernel(choose(self.kernel, x, y, self.setting))
+        return found if scales is None else replace(found, scale=tuple(scales.tolist()))
 
     def _all_kernels(self, aggregate: Aggregate, x: AnySample, y: AnySample) -> TestResult:
         if not isinstance(self.null, SignFlip):
@@ -57,14 +75,16 @@ class Question:
         selection, summaries = aggregate.summarize(x, y, self.setting)
         kernels = tuple(candidate.kernel for candidate in selection.candidates)
         tally = Tally(kernels, summaries, self.seed, engine=Family(kernels).engine(x), order=self.order)
-        return conclude(tally, self.null, began=self.began, selector=aggregate, selection=selection)
+        found = conclude(tally, self.null, began=self.began, selector=aggregate, selection=selection)
+        return replace(found, block_rule=self.setting.block_size(x, y, kernels).rule)
 
     def _one_kernel(self, selection: Selection) -> TestResult:
         kernel, x, y = selection.kernel, selection.x, selection.y
         check_kernel(kernel, x, y)
         check_precision(kernel, x, y, self.setting.dtype)
         statistic = MMD(kernel, self.setting.dtype)
-        blocks = Blocks.of_size(len(x), len(y), self._size(x, y))
+        size, rule = self._size(x, y, kernel)
+        blocks = Blocks.of_size(len(x), len(y), size)
         engine = statistic.engine(x)
         evidence: object = None
         law: Law | None = None
@@ -76,7 +96,7 @@ class Question:
             summary = gram.summary() if engine == "numpy" else summarize(statistic, x, y, blocks)
         else:
             summary = summarize(statistic, x, y, blocks)
-        return TestResult.conclude(
+        found = TestResult.conclude(
             summary,
             self.null,
             kernel,
@@ -89,15 +109,17 @@ class Question:
             selection=selection,
             order=self.order,
         )
+        return replace(found, block_rule=rule)
 
-    def _size(self, x: AnySample, y: AnySample) -> int:
+    def _size(self, x: AnySample, y: AnySample, kernel: Kernel) -> BlockSize:
         if not wants_gram(self.null):
-            return self.setting.size_for(x, y)
-        n, asked = min(len(x), len(y)), self.setting.block_size
-        if asked not in (None, n):
+            return self.setting.block_size(x, y, (kernel,))
+        n, rule = min(len(x), len(y)), self.setting.rule
+        if rule.exponent is not None or rule.size not in (None, n):
+            asked = rule.size if rule.exponent is None else f"[n^{rule.exponent:g}]"
             raise ValueError(f"{self.null!r} tests all rows at once: block_size must be {n} or None, got {asked}")
         check_sizes(self.null, len(x), len(y))
-        return n
+        return BlockSize(n, "one block")
 
 
 def choose(

@@ -27,6 +27,10 @@ from btests.validation import check_alpha
 OVERFLOWED = "the kernel overflowed or gave NaN here; scale the data down or take a bounded kernel"
 
 
+# Rules for block sizes in words.
+_RULES = {"budget": "budget of operations", "n^0.5": "square root of n"}
+
+
 class Interval(NamedTuple):
     """A confidence interval."""
 
@@ -48,6 +52,9 @@ class TestResult:
         Probability of a statistic at least as large if both samples had the same distribution. Never 0.
     n_blocks, block_size
         Number of blocks, and rows of the smaller sample in the smallest of them; blocks may hold one row more.
+    block_rule
+        The rule that gave the block size: ``"given"``; ``"one block"`` of all rows, where the budget affords it;
+        ``"budget"``, the largest block within it; or ``"n^0.5"``, the paper's rule.
     n_x, n_y
         Rows that were tested: all, or those that the choice of the kernel left over.
     null, kernel, seed
@@ -71,6 +78,8 @@ class TestResult:
         that are stored near one another may have met the same blocks) or ``as stored``.
     n_waiting
         Rows of x and of y that were not tested because they fill no block; of a stream, they wait for others.
+    scale
+        What each column was divided by before the test; None for columns as they are.
     read
         How rows were read: ``at once`` (they were in memory), ``in chunks`` (of files) or ``in batches``.
     """
@@ -99,6 +108,8 @@ class TestResult:
     order: str = "as stored"
     n_waiting: tuple[int, int] = (0, 0)
     read: str = field(default="at once", compare=False)
+    block_rule: str = field(default="given", compare=False)
+    scale: tuple[float, ...] | None = field(default=None, repr=False)
 
     @classmethod
     def conclude(
@@ -231,6 +242,7 @@ class TestResult:
             "pvalue": self.pvalue,
             "n_blocks": self.n_blocks,
             "block_size": self.block_size,
+            "block_rule": self.block_rule,
             "n_x": self.n_x,
             "n_y": self.n_y,
             "null": repr(self.null),
@@ -245,6 +257,7 @@ class TestResult:
             "order": self.order,
             "n_waiting": list(self.n_waiting),
             "read": self.read,
+            "scale": None if self.scale is None else list(self.scale),
         }
 
     def to_json(self) -> str:
@@ -253,12 +266,11 @@ class TestResult:
 
     def __str__(self) -> str:
         verdict = "different (p <= 0.05)" if self.rejects(0.05) else "no difference found at level 0.05"
-        size = f"{self.block_size}" if min(self.n_x, self.n_y) % self.n_blocks == 0 else f"{self.block_size} or more"
         lines = [
             f"B-test: {verdict}",
             f"  p-value   {self.pvalue:.4g}",
             f"  MMD^2     {self.statistic:.4g}{self._interval_text()}",
-            f"  rows      {self.n_x} and {self.n_y}, in {self.n_blocks} block{'s' * (self.n_blocks > 1)} of {size}",
+            f"  rows      {self.n_x} and {self.n_y}, {self.blocks_text()}",
             *self._order_lines(),
             f"  kernel    {shortened(self.kernel)}",
             *self._choice_lines(),
@@ -267,8 +279,18 @@ class TestResult:
         ]
         return "\n".join(lines)
 
+    def blocks_text(self) -> str:
+        """Return the number and the size of the blocks in words, with the rule that gave them."""
+        if self.n_blocks == 1:
+            return "in one block"
+        size = f"{self.block_size}" if min(self.n_x, self.n_y) % self.n_blocks == 0 else f"{self.block_size} or more"
+        rule = "" if self.block_rule == "given" else f" (by the {_RULES.get(self.block_rule, self.block_rule)})"
+        return f"in {self.n_blocks} blocks of {size}{rule}"
+
     def _order_lines(self) -> list[str]:
         lines = [] if self.read == "at once" else [f"  order     {self.order}, {self.read}"]
+        if self.scale is not None:
+            lines.append("  scaled    each column by its robust scale, pooled over both samples")
         if any(self.n_waiting):
             lines.append(f"  waiting   {self.n_waiting[0]} and {self.n_waiting[1]} rows, which fill no block")
         return lines

@@ -18,6 +18,7 @@ from btests.kernels.protocol import Kernel
 from btests.learning import Learner
 from btests.nulls import Null
 from btests.result import OVERFLOWED, TestResult
+from btests.scaling import warn_of_scales
 from btests.selection import Aggregate, Median
 from btests.statistics import Family, Sample, measured
 from btests.statistics.frame import FRAME_ROWS, Frame
@@ -178,7 +179,7 @@ class Stream:
             summaries,
             self._seed,
             aggregate.correction,
-            None if aggregate.weights is None else tuple(aggregate.weights),
+            aggregate.prior(),
             engine=engine,
             n_waiting=self.n_waiting,
             width=self._columns.width,
@@ -208,6 +209,7 @@ class Stream:
         x, y = (_first(rows, max(FRAME_ROWS, n * b)) for rows, b in zip(self._rows, self._b, strict=True))
         self._family = self._learner.learn(x, y, self._plan(n, 1))
         samples = Sample(x), Sample(y)
+        warn_of_scales(*samples, self._columns.names)
         self._frame = samples[0].frame
         self._typical = typical_sizes(self._family.kernels, *samples)
         self._family = self._family.suited(self._typical)

@@ -26,6 +26,10 @@ class PrecisionWarning(BTestWarning):
     """The arithmetic is too coarse for this kernel or these data."""
 
 
+class ScaleWarning(BTestWarning):
+    """Columns differ in scale by orders of magnitude, and nothing puts them on one scale."""
+
+
 class SelectionWarning(BTestWarning):
     """The kernel could not be chosen as was asked for."""
 

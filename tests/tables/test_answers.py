@@ -176,7 +176,7 @@ def test_few_rows(n_a: int, n_b: int) -> None:
     assert str(found)
 
 
-@pytest.mark.parametrize(("n_a", "n_b", "least"), [(2, 2, 0.5), (2, 3, 0.25), (4, 4, 0.125), (4, 6, 1 / 16)])
+@pytest.mark.parametrize(("n_a", "n_b", "least"), [(2, 2, 0.75), (2, 3, 0.375), (4, 4, 0.1875), (4, 6, 1.5 / 16)])
 def test_so_few_rows_that_no_difference_could_be_found(n_a: int, n_b: int, least: float) -> None:
     rng = np.random.default_rng(0)
     found = btests.compare({"u": rng.normal(size=n_a)}, {"u": rng.normal(size=n_b) + 100}, seed=0)
@@ -190,7 +190,7 @@ def test_so_few_rows_that_no_difference_could_be_found(n_a: int, n_b: int, least
 def test_a_level_that_no_draw_can_reach() -> None:
     rng = np.random.default_rng(0)
     a, b = table(rng, 100), table(rng, 100)
-    assert "so few draws" in str(btests.compare(a, b, alpha=1e-4, seed=0)).splitlines()[0]
+    assert "so few draws" in " ".join(str(btests.compare(a, b, alpha=1e-4, seed=0)).split())
     assert "none could be" not in str(btests.compare(a, b, alpha=1e-3, seed=0)).splitlines()[0]
 
 

@@ -7,8 +7,9 @@ import pyarrow as pa
 import pytest
 
 import btests
+from btests.statistics.robust import robust_scale
 from btests.tables.cells import pool
-from btests.tables.encoding import Code, Encoding, robust_scale
+from btests.tables.encoding import Code, Encoding
 from btests.tables.leaving import why_left_out
 
 

@@ -21,7 +21,8 @@ import btests
 from btests import checkpoint
 from btests.statistics import stored
 from tests.tables.conftest import Shell
-from tests.tables.test_large import LITTLE, in_pieces, mixed
+from tests.tables.test_large import LITTLE, mixed
+from tests.tables.test_large import in_pieces as compared
 
 
 @pytest.fixture
@@ -38,6 +39,15 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Save after every chunk, and make chunks small."""
     monkeypatch.setattr(checkpoint, "_SECONDS", 0.0)
     monkeypatch.setattr(stored, "CHUNK_BYTES", 2**15)
+
+
+# Blocks enough to be interrupted between them.
+SIZE = ("--block-size", "60")
+
+
+def in_pieces(*tables: str, **options: Any) -> Any:
+    """Return a comparison that was made in pieces, on many blocks."""
+    return compared(*tables, block_size=60, **options)
 
 
 class StopError(Exception):
@@ -86,7 +96,7 @@ def die(phase, done, of):
     if phase == "testing" and done > of / 2:
         os.kill(os.getpid(), signal.SIGKILL)
 
-btests.compare("a.parquet", "b.parquet", memory="1kB", seed=0, checkpoint="run.npz", report=die)
+btests.compare("a.parquet", "b.parquet", memory="1kB", seed=0, block_size=60, checkpoint="run.npz", report=die)
 """
 
 
@@ -95,7 +105,7 @@ def test_a_killed_run_goes_on(paths: tuple[str, str], shell: Shell, often: None)
     ended = subprocess.run([sys.executable, "-c", KILLED], check=False, capture_output=True, text=True)
     assert ended.returncode == -signal.SIGKILL, ended.stderr
     assert [path.name for path in Path().iterdir() if path.suffix == ".npz"] == ["run.npz"]
-    found = shell(*paths, "--memory", LITTLE, "--checkpoint", "run.npz", "--json")
+    found = shell(*paths, *SIZE, "--memory", LITTLE, "--checkpoint", "run.npz", "--json")
     assert found.json["test"]["pvalue"] == in_pieces(*paths).result.pvalue
     assert "checkpoint" not in found.json["command"]
 
@@ -105,10 +115,10 @@ def test_a_checkpoint_of_another_run_is_refused(paths: tuple[str, str], shell: S
     in_pieces(*paths, checkpoint="run.npz")
     kept = Path("run.npz").read_bytes()
     for options in (["--seed", "1"], ["--exclude", "flag"], ["--block-size", "50"], ["--missing", "-"]):
-        refused = shell.refused(*paths, "--memory", LITTLE, "--checkpoint", "run.npz", *options)
+        refused = shell.refused(*paths, *SIZE, "--memory", LITTLE, "--checkpoint", "run.npz", *options)
         assert "'run.npz' is not a checkpoint of this run, but of other data, settings or another seed" in refused
     # Without a word on memory it is that of the run: what is free now does not matter.
-    assert btests.compare(*paths, seed=0, checkpoint="run.npz").result.read == "in chunks"
+    assert btests.compare(*paths, block_size=60, seed=0, checkpoint="run.npz").result.read == "in chunks"
     Path("c.parquet").write_bytes(Path(paths[1]).read_bytes())
     assert "is not a checkpoint of this run" in shell.refused(paths[0], "c.parquet", "--checkpoint", "run.npz")
     os.utime(paths[1], (1, 1))
@@ -137,7 +147,7 @@ def test_a_full_disk_under_the_checkpoint(
 
     with monkeypatch.context() as patch:
         patch.setattr(np, "savez", full)
-        refused = shell.refused(*paths, "--memory", LITTLE, "--checkpoint", "run.npz")
+        refused = shell.refused(*paths, *SIZE, "--memory", LITTLE, "--checkpoint", "run.npz")
     assert "cannot write 'run.npz': No space left on device" in refused
     assert Path("run.npz").read_bytes() == kept
     assert sorted(path.name for path in Path().iterdir()) == ["a.parquet", "b.parquet", "run.npz"]

@@ -51,7 +51,7 @@ def test_all_options(shell: Shell, tmp_path: Path) -> None:
     lines += [f"{x:.4f};{c};{s};{o}" for x, c, s, o in zip(*_columns(rng, 300), strict=True)]
     Path("-odd.csv").write_text("\n".join(lines), encoding="utf-8")
     options = ["--by", "side", "--a", "it's", "--b", "two 2", "--columns", '"a,b"', "--columns", '"in ""cm"""']
-    options += ["--tolerance", "0", "--alpha", "0.2", "--kernel", "laplacian", "--null", "permutation"]
+    options += ["--tolerance", "0", "--alpha", "0.2", "--kernel", "laplacian", "--null", "third-cumulant"]
     options += ["--missing", "-,9", "--missing", '"a,"', "--categories", '"a,b"']
     options += ["--block-size", "20", "--seed", "3", "--max-rows", "90", "--delimiter", ";", "--common", "--json"]
     told = shell(*options, "--", "-odd.csv").json

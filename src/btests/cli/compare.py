@@ -44,6 +44,15 @@ def _share(context: click.Context, option: click.Parameter, text: str | None) ->
     return share
 
 
+def _rows(context: click.Context, option: click.Parameter, text: str | None) -> int | str | None:
+    """Return the size of a block, a number or ``sqrt``."""
+    if text is None or text == "sqrt":
+        return text
+    if not (text.isascii() and text.isdigit() and int(text) >= 2):
+        raise click.UsageError(f"--block-size must be a whole number of at least 2, or sqrt, got {text!r}.")
+    return int(text)
+
+
 # What the command that repeats a comparison need not say.
 _DEFAULTS = {"alpha": 0.05}
 
@@ -84,7 +93,21 @@ _FLAGS = {"value_a": "--a", "value_b": "--b"}
     "--kernel", type=click.Choice(_KERNELS), default=None, help="Of the joint test; several Gaussians by default."
 )
 @click.option("--null", type=click.Choice(_NULLS), default=None, help="Of the joint test; sign-flip by default.")
-@click.option("--block-size", type=click.IntRange(2), default=None, help="Rows of the smaller side in a block.")
+@click.option(
+    "--block-size",
+    metavar="ROWS",
+    callback=_rows,
+    default=None,
+    help="Rows of the smaller side in a block of the joint test, or sqrt; by default as many as --budget affords.",
+)
+@click.option(
+    "--budget",
+    metavar="SECONDS",
+    type=click.FloatRange(0, min_open=True),
+    default=None,
+    help="Seconds of one core for the kernel values of the joint test, estimated from rows and columns; 1 by default. "
+    "Blocks are never smaller than the square root of the rows.",
+)
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="For the order of rows and the null."
 )

@@ -104,7 +104,7 @@ class Round:
         same = self.x.dealt.dtype == self.y.dealt.dtype
         for sample, start, end in zip((self.x, self.y), starts, ends, strict=True):
             dtype = sample.dealt.dtype if same else np.dtype(np.float64)
-            stretches.append(Stretch(start, end - start, sample.width, dtype, sample.frame))
+            stretches.append(Stretch(start, end - start, sample.width, dtype, sample.frame, sample.scales))
             ranges.append((sample.begin + start, sample.begin + end))
         pieces = []
         for home, of_both in homes:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from btests import fast
-from btests.blocks import Blocks, Index
+from btests.blocks import Array, Blocks, Index
 from btests.cluster.kept import Kept
 from btests.order import Order
 from btests.sources import Source
@@ -19,6 +19,7 @@ from btests.sources.partitioned import Outline
 from btests.sources.protocol import Rows
 from btests.statistics import Family
 from btests.statistics.frame import Frame
+from btests.statistics.stored import divided
 from btests.statistics.window import Window
 from btests.summary import Summary
 
@@ -92,13 +93,17 @@ def _together(found: Sequence[tuple[Index, Rows]]) -> tuple[Index, Rows]:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The rows of a sample that some blocks need: ``n_rows`` of them, the first at position ``start`` of the sample."""
+    """The rows of a sample that some blocks need: ``n_rows`` of them, the first at position ``start`` of the sample.
+
+    With ``scales`` (width,), each column is divided by its own.
+    """
 
     start: int
     n_rows: int
     width: int
     dtype: np.dtype[Any]
     frame: Frame
+    scales: Array | None = None
 
     def window(self, pieces: Sequence[Piece]) -> Window:
         """Return the rows in their order from the pieces that workers have of them."""
@@ -108,7 +113,7 @@ class Stretch:
         for places, piece in pieces:
             if len(places):
                 put(np.ascontiguousarray(piece, dtype=self.dtype), places, rows)
-        return Window(rows, self.start, self.frame)
+        return Window(divided(rows, self.scales), self.start, self.frame)
 
 
 @dataclass(frozen=True, slots=True)

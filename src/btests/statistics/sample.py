@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from btests.blocks import Index
+from btests.blocks import Array, Index
 from btests.statistics.frame import FRAME_ROWS, Frame
 
 
@@ -51,6 +51,10 @@ class AnySample(Protocol):
 
     def split(self, n_rows: int) -> tuple[AnySample, AnySample]:
         """Return the first ``n_rows`` rows in the order, and all others: no row is in both."""
+        ...
+
+    def scaled(self, scales: Array) -> AnySample:
+        """Return the same rows with each column divided by its scale: (d,)."""
         ...
 
 
@@ -104,6 +108,10 @@ class Sample:
         if self.order is None:
             return Sample(self.rows[:n_rows]), Sample(self.rows[n_rows:])
         return Sample(self.rows, self.order[:n_rows]), Sample(self.rows, self.order[n_rows:])
+
+    def scaled(self, scales: Array) -> Sample:
+        """Return the same rows with each column divided by its scale, as a copy: (d,)."""
+        return Sample(self.rows / scales, self.order)
 
     def take(self, positions: Index) -> Sample:
         """Return the rows at these positions in the order, in the order given."""

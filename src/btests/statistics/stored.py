@@ -6,13 +6,13 @@ import hashlib
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from btests.blocks import Blocks, Index
+from btests.blocks import Array, Blocks, Index
 from btests.kernels.fingerprint import fingerprint
 from btests.statistics.family import Family
 from btests.statistics.frame import FRAME_ROWS, Frame
@@ -85,12 +85,16 @@ class Runner(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The rows at positions ``begin .. end - 1`` of what is dealt from somewhere else, and who computes on them."""
+    """The rows at positions ``begin .. end - 1`` of what is dealt from somewhere else, and who computes on them.
+
+    With ``scales`` (d,), each column is divided by its own as it is read.
+    """
 
     dealt: Deals
     begin: int
     end: int
     run: Runner | None = field(default=None, repr=False, compare=False)
+    scales: Array | None = field(default=None, repr=False, compare=False)
     frame: Frame = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -116,22 +120,26 @@ class Stored:
 
     def first(self, n_rows: int) -> Rows:
         """Return the first ``n_rows`` rows that are dealt, or all where they are fewer."""
-        return self.dealt.at(self.begin + np.arange(min(n_rows, len(self)), dtype=np.int64))
+        return self._at(np.arange(min(n_rows, len(self)), dtype=np.int64))
 
     def head(self, n_rows: int) -> Rows:
         """Return ``n_rows`` rows, the first in the order, or spread evenly where they are as stored."""
         if self.is_shuffled:
             return self.first(n_rows)
-        return self.dealt.at(self.begin + np.arange(n_rows, dtype=np.int64) * len(self) // n_rows)
+        return self._at(np.arange(n_rows, dtype=np.int64) * len(self) // n_rows)
 
     def take(self, positions: Index) -> Sample:
         """Return a few rows, in memory, in the order given."""
-        return Sample(self.dealt.at(self.begin + positions), np.arange(len(positions)))
+        return Sample(self._at(positions), np.arange(len(positions)))
 
     def split(self, n_rows: int) -> tuple[Stored, Stored]:
         """Return the first ``n_rows`` rows in the order, and all others: no row is in both."""
         middle = self.begin + n_rows
-        return Stored(self.dealt, self.begin, middle, self.run), Stored(self.dealt, middle, self.end, self.run)
+        return replace(self, end=middle), replace(self, begin=middle)
+
+    def scaled(self, scales: Array) -> Stored:
+        """Return the same rows with each column divided by its scale: (d,)."""
+        return replace(self, scales=scales)
 
     def close(self) -> None:
         """Let go of what was read ahead, and of temporary files."""
@@ -139,7 +147,11 @@ class Stored:
 
     def window(self, first: int, last: int) -> Window:
         """Return the rows at positions ``first .. last - 1`` of this sample."""
-        return Window(np.ascontiguousarray(self.dealt.window(self.begin + first, self.begin + last)), first, self.frame)
+        rows = divided(self.dealt.window(self.begin + first, self.begin + last), self.scales)
+        return Window(np.ascontiguousarray(rows), first, self.frame)
+
+    def _at(self, positions: Index) -> Rows:
+        return divided(self.dealt.at(self.begin + positions), self.scales)
 
     def summarize(self, family: Family, y: Stored, blocks: Blocks, n_threads: int | None = None) -> list[Summary]:
         """Return the summary of all blocks of this sample and ``y`` for each kernel."""
@@ -205,6 +217,11 @@ def in_this_process(
             yield n_rows, family.summarize(*windows, blocks, first, last, n_threads=n_threads)
 
 
+def divided(rows: Rows, scales: Array | None) -> Rows:
+    """Return rows (m, d) with each column divided by its scale (d,), None for as they are."""
+    return rows if scales is None else rows / scales
+
+
 def row_bytes(x: Stored, y: Stored) -> int:
     """Return the bytes of a row of x and one of y."""
     return x.width * (x.dealt.dtype.itemsize + y.dealt.dtype.itemsize)
@@ -227,6 +244,6 @@ def chunks(
 
 def describe(family: Family, x: Stored, y: Stored, blocks: Blocks) -> str:
     """Return a digest of all that the summary depends on."""
-    places = [(s.dealt.identity, s.begin, s.end) for s in (x, y)]
+    places = [(s.dealt.identity, s.begin, s.end, None if s.scales is None else s.scales.tolist()) for s in (x, y)]
     told = (fingerprint(family.kernels), family.dtype, family.plain, blocks, places)
     return hashlib.sha256(repr(told).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""The tests of a comparison: all columns together, one by one, and in pairs, under signs that they share."""
+"""The tests of a comparison: all columns together, one by one, and in pairs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from btests.blocks import Array, Index
+from btests.nulls import SignFlip
 from btests.result import TestResult
 from btests.tables.cells import Cells
 from btests.tables.encoding import Encoding
@@ -37,7 +38,7 @@ class Options:
     tolerance: float | None
     kernel: Any
     null: Any
-    block_size: int | None
+    block_size: int | str | None
     seed: int
     max_rows: int
     delimiter: str | None
@@ -48,6 +49,7 @@ class Options:
     checkpoint: str | None = None
     skip_bad_parts: bool = False
     workers: Any = None
+    budget: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +83,17 @@ class Assessed:
     notes: tuple[str, ...]
 
     def smallest_pvalue(self) -> float:
-        """Return the smallest p-value that so many rows and draws of signs can give, 0 for nulls without draws."""
-        if self.together.scored is None:
+        """Return the smallest p-value that so many rows and draws of signs can give, 0 for nulls without draws.
+
+        It is that of the columns and pairs, which have the larger weight.
+        """
+        if not isinstance(self.together.result.null, SignFlip):
             return 0.0
         flips, paired = self.together.flips, self.together.blocks.paired
-        # Of as many rows on both sides, swapping all pairs at once leaves every statistic as it is.
-        return (2 if paired else 1) / flips.n_draws if flips.exhaustive else 1.0 / (flips.n_draws + 1)
+        # With equal numbers of rows, swapping all pairs at once leaves every statistic as it is.
+        own = (2 if paired else 1) / flips.n_draws if flips.exhaustive else 1.0 / (flips.n_draws + 1)
+        others = sum(WEIGHTS[name] for name, *_ in self.others())
+        return own * (WEIGHTS["together"] + others) / others
 
     def others(self) -> Iterator[tuple[str, str, Scored, float]]:
         """Yield name, title, scores and p-value of the looks but the kernel's."""
@@ -104,7 +111,13 @@ def assess(columns: Sequence[Cells], options: Options, progress: Callable[[float
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         together = look(
-            x, y, kernel=options.kernel, null=options.null, block_size=options.block_size, seed=options.seed
+            x,
+            y,
+            kernel=options.kernel,
+            null=options.null,
+            block_size=options.block_size,
+            budget=options.budget,
+            seed=options.seed,
         )
         effect = _measured(x, y, columns, options, orders)
     notes = [str(warning.message) for warning in caught]
@@ -159,7 +172,7 @@ def _measured(
     fixed = deal_rows(columns, 0)
     if options.seed != 0:
         x, y = (side[_inverse(order)[always]] for side, order, always in zip((x, y), orders, fixed, strict=True))
-    return measure(x, y, kernel=options.kernel, block_size=options.block_size)
+    return measure(x, y, kernel=options.kernel, block_size=options.block_size, budget=options.budget)
 
 
 def _inverse(order: Index) -> Index:
@@ -169,15 +182,14 @@ def _inverse(order: Index) -> Index:
 
 
 def strongest(together: Together, evidence: Evidence) -> tuple[float, tuple[float, ...]]:
-    """Return the p-value of the strongest look, and of each."""
+    """Return the p-value of the strongest test, and of each.
+
+    Columns and pairs share their signs, and the kernel test has others: the rule of Bonferroni for the two.
+    """
     found = [(evidence.by_column, WEIGHTS["columns"]), (evidence.by_pair, WEIGHTS["pairs"])]
     best = [scored.largest() for scored, _ in found if scored is not None]
     weights = [weight for scored, weight in found if scored is not None]
     kernel = together.result.pvalue
-    if together.scored is not None:
-        pvalue, own = combine([together.scored, *best], [WEIGHTS["together"], *weights])
-        return pvalue, (kernel, *(float(p) for p in own[1:]))
-    # Other signs, or none: the rule of Bonferroni for the kernel and the others.
     pvalue, own = combine(best, weights)
     total = WEIGHTS["together"] + sum(weights)
     both = min(kernel * total / WEIGHTS["together"], pvalue * total / sum(weights))

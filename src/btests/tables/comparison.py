@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from btests.block_size import check_block_rule
 from btests.validation import check_alpha, check_path, check_seed, check_told
 
 if TYPE_CHECKING:
@@ -106,7 +107,8 @@ def compare(
     tolerance: float | None = None,
     kernel: Any = None,
     null: Any = None,
-    block_size: int | None = None,
+    block_size: int | str | None = None,
+    budget: float | None = None,
     seed: int | None = None,
     max_rows: int | None = None,
     delimiter: str | None = None,
@@ -140,8 +142,9 @@ def compare(
     tolerance
         Share of the rows that may differ, such as 0.05: ask whether more of them would have to change to make the
         tables alike, in all columns taken together and in each, not whether there is a difference at all.
-    kernel, null, block_size, seed
-        As in ``btest``; by default five Gaussians around the median bandwidth, and blocks of 128 rows at most.
+    kernel, null, block_size, budget, seed
+        Of the joint test, as in :func:`btests.btest`; the default kernels are five Gaussians around the median
+        bandwidth.
     max_rows
         Rows a side to test at most: of longer tables a random choice. None is 1,000,000, or all in the joint test of
         files that are read in pieces.
@@ -190,6 +193,7 @@ def compare(
 
     if max_rows is not None and (isinstance(max_rows, bool) or not isinstance(max_rows, int) or max_rows < 2):
         raise ValueError(f"max_rows must be a whole number of at least 2, got {max_rows!r}")
+    check_block_rule(block_size, None, budget)
     check_path("checkpoint", checkpoint)
     check_told("progress", progress, "the share of the work that is done")
     check_told("report", report, "what is being done, the rows done and the rows in all")
@@ -205,6 +209,7 @@ def compare(
         kernel=kernel,
         null=null,
         block_size=block_size,
+        budget=budget,
         seed=check_seed(kept_seed(checkpoint) if seed is None and checkpoint is not None else seed),
         max_rows=MAX_ROWS if max_rows is None else max_rows,
         delimiter=delimiter,

@@ -261,6 +261,7 @@ def _settings(options: Options) -> dict[str, Any]:
         "alpha": options.alpha,
         "seed": options.seed,
         "block_size": options.block_size,
+        "budget": options.budget,
         "kernel": None if options.kernel is None else str(options.kernel),
         "null": None if options.null is None else str(options.null),
         "tolerance": options.tolerance,

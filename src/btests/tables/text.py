@@ -128,14 +128,12 @@ def _facts(found: Comparison) -> list[str]:
     result, rows = found.result, found.details["rows"]
     low, high = effect_interval(found.effect)
     interval = "" if low is None else f", 95 % interval {low:.4g} to {high:.4g}"
-    more = "" if min(result.n_x, result.n_y) % result.n_blocks == 0 else " or more"
-    blocks = f"{counted(result.n_blocks, 'block')} of {result.block_size}{more}"
     of = f"the strongest of {len(result.candidates)}, " if len(result.candidates) > 1 else ""
     return [
         f"  p-value   {found.pvalue:.4g}{_looks(found)}",
         f"  effect    MMD^2 {found.effect.summary.mean():.4g} with {short_name(found.effect.kernel)}{interval}",
         f"            ({effect_meaning(found)})",
-        f"  rows      {rows['a']} and {rows['b']}, in {blocks}",
+        f"  rows      {rows['a']} and {rows['b']}, {result.blocks_text()}",
         *_drawn(rows),
         f"  kernel    {of}{short_name(result.kernel)}, {result.null!r}, seed {result.seed}",
         f"  time      {found.details['seconds']:.2f} s, {result.engine}",

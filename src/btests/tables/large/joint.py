@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
+from btests.block_size import BlockRule
 from btests.checkpoint import Recorder
 from btests.nulls import Null, SignFlip
 from btests.nulls.names import null_of
@@ -15,11 +16,11 @@ from btests.nulls.protocol import wants_gram
 from btests.pipeline import Question
 from btests.result import TestResult
 from btests.samples import StoredSamples, open_samples
-from btests.selection import Aggregate, MedianFamily, Setting
+from btests.selection import Setting
 from btests.sources import Dealt, Source
 from btests.statistics import Family, Stored, watched_by
 from btests.summary import Summary
-from btests.tables.together import FACTORS, default_block_size
+from btests.tables.together import DEFAULT_KERNELS, FACTORS
 from btests.tables.wording import option
 from btests.tally import Tally, conclude
 
@@ -53,23 +54,23 @@ def jointly(
     *,
     kernel: Any,
     null: Null,
-    block_size: int | None,
+    rule: BlockRule,
     streams: tuple[int, int],
     report: Callable[[int], None],
     workers: Any = None,
 ) -> Joint:
     """Test all rows of two sources in random order; ``streams`` say in which, 1 or 2 for each."""
     began = time.perf_counter()
-    setting = Setting(default_block_size(min(x.n_rows, y.n_rows)) if block_size is None else block_size)
     with (
         closing(shuffled(x, y, recorder.seed, streams, report, workers=workers)) as samples,
         watched_by(recorder),
     ):
         read = samples.read
         if kernel is None and isinstance(null, SignFlip):
-            result, central = _all_kernels(samples, null, setting, recorder.seed, began)
+            result, central = _all_kernels(samples, null, Setting(rule), recorder.seed, began)
         else:
-            result = Question(kernel, null, recorder.seed, setting, samples.order, began).of(samples.x, samples.y)
+            question = Question(kernel, null, recorder.seed, Setting(rule), samples.order, began)
+            result = question.of(samples.x, samples.y)
             central = result.summary, result.kernel
     effect = TestResult.conclude(central[0], SignFlip(_FEW_RESAMPLES), central[1], 0, engine=result.engine)
     return Joint(replace(result, read=read), effect)
@@ -92,10 +93,10 @@ def _all_kernels(
     samples: StoredSamples, null: SignFlip, setting: Setting, seed: int, began: float
 ) -> tuple[TestResult, tuple[Summary, Any]]:
     """Return the test with Gaussians of several bandwidths, and the summary of the one of median bandwidth."""
-    aggregate = Aggregate(MedianFamily(FACTORS))
-    selection, summaries = aggregate.summarize(samples.x, samples.y, setting)
+    selection, summaries = DEFAULT_KERNELS.summarize(samples.x, samples.y, setting)
     kernels = tuple(candidate.kernel for candidate in selection.candidates)
     tally = Tally(kernels, summaries, seed, engine=Family(kernels).engine(samples.x), order=samples.order)
-    result = conclude(tally, null, began=began, selector=aggregate, selection=selection)
+    result = conclude(tally, null, began=began, selector=DEFAULT_KERNELS, selection=selection)
+    result = replace(result, block_rule=setting.block_size(samples.x, samples.y, kernels).rule)
     centre = FACTORS.index(1.0)
     return result, (summaries[centre], kernels[centre])

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from btests.block_size import check_block_rule
 from btests.checkpoint import Recorder, telling_how_to_go_on
 from btests.memory import amount
-from btests.nulls import SignFlip
+from btests.nulls.protocol import wants_blocks
 from btests.tables.assess import (
-    WEIGHTS,
     Assessed,
     Options,
     assess,
@@ -40,7 +40,7 @@ from btests.tables.pooling import pooled_columns
 from btests.tables.reading import parts_of
 from btests.tables.run import Found, Report, describe
 from btests.tables.sources import Loaded
-from btests.tables.together import beside, blocks_of_others, default_block_size
+from btests.tables.together import beside
 from btests.tables.tokens import mark_missing
 from btests.tables.units import Units
 from btests.tables.wording import option
@@ -143,7 +143,7 @@ def _compared(
                 kept,
                 kernel=options.kernel,
                 null=null,
-                block_size=options.block_size,
+                rule=check_block_rule(options.block_size, None, options.budget, many_blocks=wants_blocks(null)),
                 streams=_streams(columns, x.n_rows, y.n_rows),
                 report=lambda done: told("shuffling", done, sum(given)),
                 workers=options.workers,
@@ -152,10 +152,7 @@ def _compared(
         notes.extend(dict.fromkeys(str(warning.message) for warning in caught))
     counted = {"a": tested[0], "b": tested[1], "a_given": given[0], "b_given": given[1]}
     found = Found((raw[0].name, raw[1].name), counted, tuple(left_out), tuple(notes))
-    compared = describe(columns, assessed, found, options, began=began, progress=told.progress)
-    if isinstance(null, SignFlip):
-        compared.details["smallest_pvalue"] = _smallest(assessed)
-    return compared
+    return describe(columns, assessed, found, options, began=began, progress=told.progress)
 
 
 #: Where each phase begins and ends as a share of the whole.
@@ -253,21 +250,12 @@ def _assessed(columns: Sequence[Cells], encoding: Encoding, joint: Joint, option
     """Look at the columns of the rows drawn, beside the test of all rows."""
     orders = deal_rows(columns, options.seed)
     n_a, n_b = columns[0].n_a, len(columns[0]) - columns[0].n_a
-    blocks = blocks_of_others(n_a, n_b, default_block_size(min(n_a, n_b)))
-    together = beside(joint.result, blocks, options.seed)
-    evidence = gather(columns, encoding, Units.of(blocks, together.flips, orders))
-    # Their signs are not those of the joint test, which has more rows: the rule of Bonferroni.
+    together = beside(joint.result, n_a, n_b, options.seed)
+    evidence = gather(columns, encoding, Units.of(together.blocks, together.flips, orders))
     pvalue, own = strongest(together, evidence)
     points = encoding.encode(columns, (orders[0][:_EXAMPLE_ROWS], orders[1][:_EXAMPLE_ROWS]))
     notes = tuple(too_many_columns(columns))
     return Assessed(pvalue, own, together, evidence, joint.effect, encoding, points, orders, notes)
-
-
-def _smallest(assessed: Assessed) -> float:
-    """Return the smallest p-value of the verdict: that of the columns and pairs, which count for the most."""
-    looks = ["columns"] if assessed.evidence.by_pair is None else ["columns", "pairs"]
-    others = sum(WEIGHTS[look] for look in looks)
-    return (WEIGHTS["together"] + others) / others / (assessed.together.flips.n_draws + 1)
 
 
 def _why(needed: int, memory: int, drawn: Sequence[Surveyed], options: Options) -> str:

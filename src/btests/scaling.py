@@ -1,0 +1,72 @@
+"""Units of measurement: a robust scale for each column, pooled over both samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from btests.blocks import Array
+from btests.statistics import AnySample
+from btests.statistics.robust import robust_scale
+from btests.warnings import ScaleWarning, warn
+
+# Rows of the shorter sample that scales are taken from, and of the longer one in proportion: a scale that is off by 1 %
+# costs nothing, and rows of files are expensive to pick. The most rows of the longer one.
+_ROWS, _MOST_ROWS = 4096, 2**16
+
+# Columns whose scales differ by this factor are a matter of units: in a squared distance the one has 1/10,000 of the
+# weight of the other.
+_RATIO = 100.0
+
+# Scales of a few rows that differ by less are not looked at more closely.
+_SUSPECT = 30.0
+
+# Columns that a warning names.
+_NAMED = 3
+
+
+def check_scale(scale: object) -> bool | None:
+    """Return whether to scale: True, False, or None for frames alone; raise for anything else."""
+    if scale is None or isinstance(scale, (bool, np.bool_)):
+        return None if scale is None else bool(scale)
+    if scale == "robust":
+        return True
+    raise ValueError(f"scale must be True (or 'robust'), False or None, got {scale!r}")
+
+
+def pooled_scales(x: AnySample, y: AnySample) -> Array:
+    """Return the robust scale of each column over the rows of both samples: (d,), each positive.
+
+    Rows that swap places are both among them, or neither (for samples of different lengths and many rows, but for
+    those of one block): the scales do not change with a swap, and sign flips stay exact.
+    """
+    shorter = min(len(x), len(y))
+    share = min(1.0, _ROWS / shorter)
+    counts = (min(_MOST_ROWS, round(share * len(sample))) for sample in (x, y))
+    rows = np.concatenate([sample.head(n) for sample, n in zip((x, y), counts, strict=True)]).astype(np.float64)
+    return np.array([robust_scale(column)[1] for column in rows.T])
+
+
+def warn_of_scales(x: AnySample, y: AnySample, names: Sequence[str] | None) -> None:
+    """Warn if the scales of columns differ by orders of magnitude, and name the columns."""
+    spreads = np.sqrt(x.frame.spread + y.frame.spread)
+    varying = spreads[(spreads > 0.0) & np.isfinite(spreads)]
+    if varying.size < 2 or varying.max() < _SUSPECT * varying.min():
+        return
+    scales = np.where(spreads > 0.0, pooled_scales(x, y), np.nan)
+    largest = int(np.nanargmax(scales))
+    small = np.flatnonzero(scales * _RATIO <= scales[largest])
+    if not small.size:
+        return
+    shown = [_name(names, int(j)) for j in small[np.argsort(scales[small], kind="stable")][:_NAMED]]
+    more = f" and {small.size - _NAMED} more" if small.size > _NAMED else ""
+    warn(
+        f"the scale of {', '.join(shown)}{more} is less than 1/{_RATIO:g} of that of {_name(names, largest)}: the "
+        "kernel hardly sees such columns; scale=True puts all columns on one scale, scale=False takes them as they are",
+        ScaleWarning,
+    )
+
+
+def _name(names: Sequence[str] | None, column: int) -> str:
+    return f"column {column}" if names is None else f"column {str(names[column])!r}"
