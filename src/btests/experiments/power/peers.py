@@ -1,11 +1,13 @@
 """Other two-sample tests at level .05, in numpy from their published descriptions or by the packages that have them.
 
-Every function takes samples (n, d) and (m, d) and a seed, and returns a p-value; ``mmdagg`` and ``actt``, which have
-none, return whether they reject.
+Every function takes samples (n, d) and (m, d) and a seed, and returns a p-value; ``mmdagg``, ``ctt`` and ``actt``,
+which have none, return whether they reject.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import math
 from collections.abc import Callable, Iterator
 
@@ -123,16 +125,14 @@ def hyppo_mmd(x: Array, y: Array, seed: int) -> float:
     return float(MMD().test(x, y, auto=True)[1])
 
 
-def ctt(x: Array, y: Array, seed: int) -> float:
-    """Return the p-value of goodpoints' compress-then-test (Domingo-Enrich et al. 2023), median bandwidth."""
+def ctt(x: Array, y: Array, seed: int) -> bool:
+    """Return whether goodpoints' compress-then-test rejects (Domingo-Enrich et al. 2023), median bandwidth."""
     from goodpoints.ctt import ctt as compress_then_test
 
     x, y = _shuffled(x, y, seed)
-    found = compress_then_test(
-        x, y, _COMPRESSION, B=_PERMUTATIONS, s=_BINS, lam=_bandwidth(x, y), null_seed=seed, statistic_seed=seed
-    )
-    values = np.asarray(found.estimator_values)
-    return permutation_pvalue(values[::-1])
+    options = {"s": _BINS, "null_seed": seed, "statistic_seed": seed, "alpha": LEVEL}
+    found = compress_then_test(x, y, _COMPRESSION, B=_PERMUTATIONS, lam=_bandwidth(x, y), **options)
+    return _decided(found.rejects, seed)
 
 
 def actt(x: Array, y: Array, seed: int) -> bool:
@@ -142,10 +142,10 @@ def actt(x: Array, y: Array, seed: int) -> bool:
     x, y = _shuffled(x, y, seed)
     widths = _bandwidth(x, y) * 2.0 ** np.arange(-5.0, 5.0)
     weights = np.full(len(widths), 1.0 / len(widths))
-    found = aggregated(
-        x, y, _COMPRESSION, s=_BINS, lam=widths, weights=weights, null_seed=seed, statistic_seed=seed, alpha=LEVEL
-    )
-    return float(np.squeeze(found.rejects)) > np.random.default_rng(seed).random()
+    options = {"s": _BINS, "null_seed": seed, "statistic_seed": seed, "alpha": LEVEL}
+    with contextlib.redirect_stdout(io.StringIO()):  # it prints every step of its bisection
+        found = aggregated(x, y, _COMPRESSION, lam=widths, weights=weights, **options)
+    return _decided(found.rejects, seed)
 
 
 def forest(x: Array, y: Array, seed: int) -> float:
@@ -228,6 +228,11 @@ def _shuffled(x: Array, y: Array, seed: int) -> tuple[Array, Array]:
     """Return contiguous copies in random order, as bins of consecutive rows need them."""
     rng = np.random.default_rng(seed)
     return np.ascontiguousarray(rng.permutation(x)), np.ascontiguousarray(rng.permutation(y))
+
+
+def _decided(probability: float, seed: int) -> bool:
+    """Return a rejection with a probability: few bins have few labellings, and ties are broken at random."""
+    return float(np.squeeze(probability)) > np.random.default_rng(seed).random()
 
 
 def _held_out(x: Array, y: Array, seed: int, fit: Callable[[Array, Array], Callable[[Array], Array]]) -> float:
