@@ -258,13 +258,13 @@ def test_pieces_repeat_and_tests_share_their_samples(monkeypatch: pytest.MonkeyP
 
 
 def test_slow_tests_have_fewer_trials_or_none() -> None:
-    assert [trials.trials_of(seconds, 200, 10.0) for seconds in (0.1, 2.0, 11.0)] == [200, 20, 0]
+    assert [trials.trials_of(seconds, 200, 10.0) for seconds in (0.05, 0.5, 2.0, 11.0)] == [200, 50, 20, 0]
     assert trials.trials_of(2.0, 4, 10.0) == 4
-    costs = {("energy", 100, 100): 0.1, (DEFAULT, 100, 100): 20.0}
+    costs = {("energy", 100, 100): 0.05, (DEFAULT, 100, 100): 20.0}
     cells = trials.cells_of("peers", {(100, 100): 7}, costs, 10.0)
     assert {(cell.method, cell.trials) for cell in cells} == {("energy", 7)}
     assert len({cell.name for cell in cells}) == len(cells) == len(PROBLEMS)
-    assert command.estimate(cells, costs) == pytest.approx(0.1 * 7 * len(PROBLEMS))
+    assert command.estimate(cells, costs) == pytest.approx(0.05 * 7 * len(PROBLEMS))
 
 
 def test_counts_and_costs_survive_their_files(tmp_path: Path) -> None:

@@ -65,8 +65,10 @@ def estimate(cells: list[Cell], costs: Costs) -> float:
 @click.option("--quick", is_flag=True, help="Few trials and rows: a minute.")
 @click.option("--families", is_flag=True, help="Families of kernels for the default, in place of the peers.")
 @click.option("--rows", type=int, multiple=True, help="Only the sizes with so many rows of x; several times.")
-@click.option("--trials", type=click.IntRange(min=1), default=None, help="Trials of every cell; 200 or 100 by default.")
-@click.option("--limit", default=10.0, show_default=True, help="Seconds of one test above which it is left out.")
+@click.option(
+    "--trials", type=click.IntRange(min=1), default=None, help="Trials of quick tests; 200 or 100 by default."
+)
+@click.option("--limit", default=5.0, show_default=True, help="Seconds of one test above which it is left out.")
 @click.option("--seed", default=2013, show_default=True, help="Seed of all draws.")
 @click.option("--workers", type=click.IntRange(min=1), default=None, help="Processes; all cores by default.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("out/power"), show_default=True)

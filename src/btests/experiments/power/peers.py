@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import pdist, squareform
 from scipy.special import logsumexp
 
 from btests.blocks import Array
@@ -42,15 +42,13 @@ def energy(x: Array, y: Array, seed: int) -> float:
     """Return the permutation p-value of the energy distance (Szekely and Rizzo 2004)."""
     pooled = np.concatenate([x, y])
     subsets = _subsets(x, y, _PERMUTATIONS, seed)
-    return permutation_pvalue(mmd_values(-cdist(pooled, pooled), subsets, unbiased=False))
+    return permutation_pvalue(mmd_values(-squareform(pdist(pooled)), subsets, unbiased=False))
 
 
 def mmd_median(x: Array, y: Array, seed: int) -> float:
     """Return the permutation p-value of the unbiased MMD, Gaussian kernel, median bandwidth (Gretton et al. 2012)."""
-    pooled = np.concatenate([x, y])
-    squares = cdist(pooled, pooled, "sqeuclidean")
-    gram = np.exp(squares / -_median_square(squares))
-    np.fill_diagonal(gram, 0.0)
+    squares = pdist(np.concatenate([x, y]), "sqeuclidean")
+    gram = squareform(np.exp(squares / -_median(squares)))  # its diagonal is zero
     return permutation_pvalue(mmd_values(gram, _subsets(x, y, _PERMUTATIONS, seed)))
 
 
@@ -184,10 +182,9 @@ def _subsets(x: Array, y: Array, n_draws: int, seed: int) -> Subsets:
     return subsets
 
 
-def _median_square(squares: Array) -> float:
-    """Return the median of the squared distances of different rows; of those that are not 0 if it would be 0."""
-    above = squares[np.triu_indices(len(squares), 1)]
-    return float(np.median(above)) or float(np.median(above[above > 0.0]))
+def _median(distances: Array) -> float:
+    """Return the median of the distances of different rows; of those that are not 0 if it would be 0."""
+    return float(np.median(distances)) or float(np.median(distances[distances > 0.0]))
 
 
 def _grams(
@@ -199,15 +196,12 @@ def _grams(
     bandwidths between half of the 5 % quantile of the distances and twice their 95 % quantile.
     """
     for squared, s in zip((True, False), steepness, strict=True):
-        distances = cdist(pooled, pooled) if squared else cdist(pooled, pooled, "cityblock")
-        above = distances[np.triu_indices(len(pooled), 1)]
-        low, high = np.quantile(above[above > 0.0], (0.05, 0.95))
-        distances = distances**2 if squared else distances
+        distances = pdist(pooled) if squared else pdist(pooled, "cityblock")
+        low, high = np.quantile(distances[distances > 0.0], (0.05, 0.95))
+        powers = distances**2 if squared else distances
         for bandwidth in space(0.5 * float(low), 2.0 * float(high), N_BANDWIDTHS):
-            gram = distances * (-s / (bandwidth**2 if squared else bandwidth))
-            np.exp(gram, out=gram)
-            np.fill_diagonal(gram, 0.0)
-            yield gram
+            # Of different rows, each pair once: half of the exponentials, and a diagonal of zeros.
+            yield squareform(np.exp(powers * (-s / (bandwidth**2 if squared else bandwidth))))
 
 
 def _flipped(gram: Array, signs: Array) -> Array:
@@ -221,7 +215,7 @@ def _flipped(gram: Array, signs: Array) -> Array:
 def _bandwidth(x: Array, y: Array) -> float:
     """Return the median distance of some rows, the bandwidth of exp(-r^2 / bandwidth^2)."""
     rows = np.concatenate([x[:_BANDWIDTH_ROWS], y[:_BANDWIDTH_ROWS]])
-    return math.sqrt(_median_square(cdist(rows, rows, "sqeuclidean")))
+    return math.sqrt(_median(pdist(rows, "sqeuclidean")))
 
 
 def _shuffled(x: Array, y: Array, seed: int) -> tuple[Array, Array]:

@@ -7,7 +7,7 @@ from statistics import fmean
 
 from btests.experiments.power.methods import DEFAULT, Method, methods
 from btests.experiments.power.problems import PROBLEMS, SIZES
-from btests.experiments.power.trials import SLOW, Costs, Power
+from btests.experiments.power.trials import Costs, Power
 
 #: The default is as good as another test if its power is at most this much smaller.
 MARGIN = 0.03
@@ -129,8 +129,8 @@ def _few(grid: Grid) -> list[str]:
     for name, power in next(iter(grid.values())).items():
         numbers.setdefault(power.trials, []).append(name)
     most = max(numbers)
-    fewer = [f"{n} of {', '.join(names)} (more than {SLOW:g} s a test)" for n, names in numbers.items() if n < most]
-    return [f"Trials: {most}{''.join('; ' + text for text in fewer)}."]
+    fewer = [f"{n} of {', '.join(names)}" for n, names in numbers.items() if n < most]
+    return [f"Trials: {most}{''.join('; ' + text for text in fewer)}{', which take long' if fewer else ''}."]
 
 
 def _shown(power: Power | None, best: float, *, is_null: bool) -> str:

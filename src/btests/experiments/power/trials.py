@@ -21,8 +21,8 @@ from btests.experiments.power.problems import PROBLEMS, SIZES
 #: Trials of one piece.
 PIECE = 50
 
-#: Tests that take longer than this many seconds run in a tenth of the trials, but not in fewer than ten.
-SLOW = 1.0
+#: The share of the trials, but not fewer than ten, that a test runs in which takes longer than so many CPU seconds.
+SHARES = {1.0: 0.1, 0.1: 0.25, 0.0: 1.0}
 
 # The problem whose first trial measures the time of a test.
 _TIMED = PROBLEMS[0].name
@@ -120,7 +120,8 @@ def trials_of(seconds: float, trials: int, limit: float) -> int:
     """Return how many of ``trials`` a test runs in that takes so many seconds: none beyond ``limit``."""
     if seconds > limit:
         return 0
-    return trials if seconds <= SLOW else min(trials, max(trials // 10, 10))
+    share = next(share for above, share in SHARES.items() if seconds >= above)
+    return min(trials, max(round(share * trials), 10))
 
 
 def cells_of(group: str, trials: dict[tuple[int, int], int], costs: Costs, limit: float) -> list[Cell]:
