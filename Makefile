@@ -5,6 +5,7 @@
 #   make choices      the comparison of kernel choices (three quarters of an hour); make choices-quick is a short version
 #   make mixed        level and power of btests compare on real tables (a quarter of an hour); make mixed-quick is short
 #   make reproduce    the paper's tables and figures, beside its numbers (25 minutes on two cores); make reproduce-quick: one
+#   make power        power and CPU time of the default beside other tests (45 minutes on two cores); make power-quick is short
 #   make bench        speed, side by side with other packages where they install
 #   make clean        remove all that the above have made
 
@@ -23,7 +24,7 @@ BUILD_TOOLS := 'scikit-build-core>=0.10' 'cmake>=3.15' ninja 'setuptools>=65' wh
 
 PIP_FLAGS := --quiet --disable-pip-version-check
 
-.PHONY: demo test study study-quick choices choices-quick mixed mixed-quick reproduce reproduce-quick bench clean
+.PHONY: demo test study study-quick choices choices-quick mixed mixed-quick reproduce reproduce-quick power power-quick bench clean
 
 demo: .venv/installed
 	@mkdir -p out
@@ -63,26 +64,40 @@ reproduce: .venv/installed
 reproduce-quick: .venv/installed
 	.venv/bin/btests reproduce all --quick --out out/reproduction-quick
 
+power: .venv-power/installed .venv-power/peers
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 BTESTS_THREADS=1 \
+	  .venv-power/bin/python -m btests.experiments.power --workers 2
+
+power-quick: .venv-power/installed .venv-power/peers
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 BTESTS_THREADS=1 \
+	  .venv-power/bin/python -m btests.experiments.power --quick --workers 2
+
 bench: .venv-bench/installed .venv-bench/peers
 	.venv-bench/bin/python benchmarks/run.py
 
 .venv/installed: EXTRAS := plot,tables
 .venv-test/installed: EXTRAS := test
 .venv-bench/installed: EXTRAS := plot,tables,dask
+.venv-power/installed: EXTRAS := tables
 
-.venv/installed .venv-test/installed .venv-bench/installed: $(SOURCES)
+.venv/installed .venv-test/installed .venv-bench/installed .venv-power/installed: $(SOURCES)
 	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install $(PIP_FLAGS) $(BUILD_TOOLS)
 	PATH="$(CURDIR)/$(@D)/bin:$$PATH" $(@D)/bin/python -m pip install $(PIP_FLAGS) --no-build-isolation \
 	  --config-settings=build-dir=build/$(@D) '.[$(EXTRAS)]'
 	@touch $@
 
-# One by one: a peer that does not install must not take the others with it.
-.venv-bench/peers: pyproject.toml | .venv-bench/installed
-	@for peer in $$(.venv-bench/bin/python -c "import tomllib; \
-	  print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['peers'])"); do \
-	  .venv-bench/bin/python -m pip install $(PIP_FLAGS) "$$peer" || echo "going on without $$peer"; done
+# One by one: a peer that does not install must not take the others with it. The study of power has a list of its own,
+# since some packages of `peers` need an older numpy than others.
+.venv-bench/peers: PEERS := peers
+.venv-power/peers: PEERS := power
+.venv-bench/peers: | .venv-bench/installed
+.venv-power/peers: | .venv-power/installed
+.venv-bench/peers .venv-power/peers: pyproject.toml
+	@for peer in $$($(@D)/bin/python -c "import tomllib; \
+	  print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['$(PEERS)'])"); do \
+	  $(@D)/bin/python -m pip install $(PIP_FLAGS) "$$peer" || echo "going on without $$peer"; done
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-test .venv-bench build dist out .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-test .venv-bench .venv-power build dist out .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -10,6 +10,16 @@ from pathlib import Path
 LEVELS = (0.05, 0.01, 0.001)
 
 
+def clopper_pearson(hits: int, trials: int, confidence: float = 0.99) -> tuple[float, float]:
+    """Return the Clopper-Pearson interval of the probability behind ``hits`` out of ``trials``."""
+    from scipy.special import betaincinv
+
+    tail, misses = (1.0 - confidence) / 2.0, trials - hits
+    low = float(betaincinv(hits, misses + 1, tail)) if hits else 0.0
+    high = float(betaincinv(hits + 1, misses, 1.0 - tail)) if misses else 1.0
+    return low, high
+
+
 @dataclass(frozen=True, slots=True)
 class Counts:
     """How often a null rejected at each of LEVELS, in one cell of the study."""
@@ -35,13 +45,7 @@ class Counts:
 
     def interval(self, k: int, confidence: float = 0.99) -> tuple[float, float]:
         """Return the Clopper-Pearson interval of that share."""
-        from scipy.special import betaincinv
-
-        hits, tail = (self.at_05, self.at_01, self.at_001)[k], (1.0 - confidence) / 2.0
-        misses = self.trials - hits
-        low = float(betaincinv(hits, misses + 1, tail)) if hits else 0.0
-        high = float(betaincinv(hits + 1, misses, 1.0 - tail)) if misses else 1.0
-        return low, high
+        return clopper_pearson((self.at_05, self.at_01, self.at_001)[k], self.trials, confidence)
 
     @classmethod
     def total(cls, counts: Iterable[Counts]) -> list[Counts]:
@@ -54,14 +58,19 @@ class Counts:
         return [cls(*cell, *sum_) for cell, sum_ in sums.items()]
 
 
-def write_counts(path: Path, counts: Iterable[Counts]) -> None:
-    """Write counts as CSV; the file appears whole or not at all."""
+def write_rows(path: Path, header: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
+    """Write rows as CSV; the file appears whole or not at all."""
     partial = path.with_suffix(".partial")
     with partial.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(field.name for field in fields(Counts))
-        writer.writerows(astuple(count) for count in counts)
+        writer.writerow(header)
+        writer.writerows(rows)
     partial.replace(path)
+
+
+def write_counts(path: Path, counts: Iterable[Counts]) -> None:
+    """Write counts as CSV; the file appears whole or not at all."""
+    write_rows(path, (field.name for field in fields(Counts)), (astuple(count) for count in counts))
 
 
 def read_counts(path: Path) -> list[Counts]:

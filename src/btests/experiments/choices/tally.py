@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
-from btests.experiments.counts import Counts
+from btests.experiments.counts import clopper_pearson, write_rows
 
 #: The level of all tests in the study.
 LEVEL = 0.05
@@ -53,8 +53,7 @@ class Tally:
 
     def interval(self, confidence: float = 0.99) -> tuple[float, float]:
         """Return the Clopper-Pearson interval of that share."""
-        counts = Counts(self.problem, self.n, 0, self.is_null, self.null, self.trials, self.rejections, 0, 0)
-        return counts.interval(0, confidence)
+        return clopper_pearson(self.rejections, self.trials, confidence)
 
 
 def add_up(tallies: Iterable[Tally]) -> list[Tally]:
@@ -67,12 +66,8 @@ def add_up(tallies: Iterable[Tally]) -> list[Tally]:
 
 def write_tallies(path: Path, tallies: Iterable[Tally]) -> None:
     """Write tallies as CSV; the file appears whole or not at all."""
-    partial = path.with_suffix(".partial")
-    with partial.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(field.name for field in fields(Tally))
-        writer.writerows((*astuple(tally)[:-1], f"{tally.seconds:.3f}") for tally in tallies)
-    partial.replace(path)
+    rows = ((*astuple(tally)[:-1], f"{tally.seconds:.3f}") for tally in tallies)
+    write_rows(path, (field.name for field in fields(Tally)), rows)
 
 
 def read_tallies(path: Path) -> list[Tally]:

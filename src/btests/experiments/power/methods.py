@@ -1,0 +1,160 @@
+"""The tests of the study: this package, the families its default might have, and other tests."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+from btests.api import btest
+from btests.blocks import Array
+from btests.experiments.power import peers
+from btests.experiments.power.peers import LEVEL
+from btests.kernels import Distance, Kernel, Laplacian
+from btests.selection import Aggregate, MedianFamily
+from btests.selection.family import AnyFamily, kernels_of
+from btests.statistics import AnySample
+
+#: The groups of tests, each with tables of its own.
+GROUPS = ("peers", "families")
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A two-sample test at level .05.
+
+    Attributes
+    ----------
+    name : str
+        Name in the tables.
+    test : callable
+        From samples (n, d), (m, d) and a seed to a p-value, or to whether it rejects.
+    package : str
+        The package it needs beside this one; empty for none.
+    unusable : str
+        Reason why it cannot be built; empty for none.
+    """
+
+    name: str
+    test: Callable[[Array, Array, int], float | bool]
+    package: str = ""
+    unusable: str = ""
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is a test of this package."""
+        return self.test.__module__ == __name__
+
+    @property
+    def missing(self) -> str:
+        """Reason why it does not run; empty where it does."""
+        if self.package and find_spec(self.package) is None:
+            return f"{self.package} is not installed"
+        return self.unusable
+
+    def rejects(self, x: Array, y: Array, seed: int) -> bool:
+        """Return whether the test rejects at level .05."""
+        found = self.test(x, y, seed)
+        return found if isinstance(found, bool) else found <= LEVEL
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedFamily:
+    """The kernels of several families, one family after the other."""
+
+    families: tuple[AnyFamily, ...]
+
+    def kernels(self, x: AnySample, y: AnySample) -> tuple[Kernel, ...]:
+        """Return all kernels."""
+        return tuple(kernel for family in self.families for kernel in kernels_of(family, x, y))
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A family of kernels and a correction that the default might have, tested in one block of all rows."""
+
+    name: str
+    families: tuple[AnyFamily, ...]
+    correction: str = "max"
+
+    def method(self) -> Method:
+        """Return the variant as a test; unusable where this version of the package does not have its correction."""
+        correction: Any = self.correction
+        family = self.families[0] if len(self.families) == 1 else JoinedFamily(self.families)
+        try:
+            kernel = Aggregate(family, correction=correction)
+        except ValueError as error:
+            return Method(self.name, default, unusable=str(error))
+        return Method(self.name, _in_one_block(kernel))
+
+
+def default(x: Array, y: Array, seed: int) -> float:
+    """Return the p-value of ``btest(x, y)``."""
+    return btest(x, y, seed=seed, n_threads=1).pvalue
+
+
+def small_blocks(x: Array, y: Array, seed: int) -> float:
+    """Return the p-value of the default of version 0.1: blocks of sqrt(n) rows, eleven Gaussians."""
+    size = max(round(math.sqrt(min(len(x), len(y)))), 2)
+    return btest(x, y, kernel=Aggregate(MedianFamily()), block_size=size, seed=seed, n_threads=1).pvalue
+
+
+def _in_one_block(kernel: Aggregate) -> Callable[[Array, Array, int], float]:
+    def test(x: Array, y: Array, seed: int) -> float:
+        return btest(x, y, kernel=kernel, block_size=min(len(x), len(y)), seed=seed, n_threads=1).pvalue
+
+    return test
+
+
+_GAUSSIANS = MedianFamily()
+_FEWER = MedianFamily(tuple(2.0**p for p in range(-3, 4)))
+_LAPLACIANS = MedianFamily(make=Laplacian)
+_FEWER_LAPLACIANS = MedianFamily(tuple(2.0**p for p in range(-3, 4)), make=Laplacian)
+_ENERGY = (Distance(),)
+
+#: What the default might be: an entry a line.
+VARIANTS = (
+    Variant("11 G, max", (_GAUSSIANS,)),
+    Variant("7 G, max", (_FEWER,)),
+    Variant("11 G + 11 L, max", (_GAUSSIANS, _LAPLACIANS)),
+    Variant("7 G + 7 L, max", (_FEWER, _FEWER_LAPLACIANS)),
+    Variant("11 G + E, max", (_GAUSSIANS, _ENERGY)),
+    Variant("11 G + 11 L + E, max", (_GAUSSIANS, _LAPLACIANS, _ENERGY)),
+    Variant("11 G, rank", (_GAUSSIANS,), "rank"),
+    Variant("7 G, rank", (_FEWER,), "rank"),
+    Variant("11 G + 11 L, rank", (_GAUSSIANS, _LAPLACIANS), "rank"),
+    Variant("7 G + 7 L, rank", (_FEWER, _FEWER_LAPLACIANS), "rank"),
+    Variant("11 G + E, rank", (_GAUSSIANS, _ENERGY), "rank"),
+    Variant("11 G + 11 L + E, rank", (_GAUSSIANS, _LAPLACIANS, _ENERGY), "rank"),
+    Variant("11 G, soft", (_GAUSSIANS,), "soft"),
+    Variant("7 G, soft", (_FEWER,), "soft"),
+    Variant("11 G + 11 L, soft", (_GAUSSIANS, _LAPLACIANS), "soft"),
+    Variant("7 G + 7 L, soft", (_FEWER, _FEWER_LAPLACIANS), "soft"),
+    Variant("11 G + E, soft", (_GAUSSIANS, _ENERGY), "soft"),
+    Variant("11 G + 11 L + E, soft", (_GAUSSIANS, _LAPLACIANS, _ENERGY), "soft"),
+)
+
+#: Name of the default in the tables.
+DEFAULT = "default"
+
+#: This package, and other tests.
+PEERS = (
+    Method(DEFAULT, default),
+    Method("B = sqrt(n)", small_blocks),
+    Method("MMDAgg", peers.mmdagg),
+    Method("MMD-FUSE", peers.mmd_fuse),
+    Method("MMD, median", peers.mmd_median),
+    Method("energy", peers.energy),
+    Method("hyppo MMD", peers.hyppo_mmd, "hyppo"),
+    Method("CTT", peers.ctt, "goodpoints"),
+    Method("ACTT", peers.actt, "goodpoints"),
+    Method("forest", peers.forest, "sklearn"),
+    Method("logistic", peers.logistic, "sklearn"),
+)
+
+
+def methods(group: str) -> tuple[Method, ...]:
+    """Return the tests of one of GROUPS, also those that cannot run here."""
+    return PEERS if group == "peers" else tuple(variant.method() for variant in VARIANTS)
