@@ -32,25 +32,32 @@ from btests.experiments.power.trials import (
 )
 from btests.fast.pool import default_threads
 
-# Trials where the rows of both samples are at most so many together, and where they are more.
-_LARGE = 2000
+# Trials at every size.
+_TRIALS = dict(zip(SIZES, (200, 200, 100, 50, 100, 20), strict=True))
+_QUICK_TRIALS = 5
 
 
 def trials_by_size(quick: bool, trials: int | None, only: tuple[int, ...]) -> dict[tuple[int, int], int]:
     """Return the number of trials at every size, or at those of ``only`` rows of x."""
     sizes = [size for size in (SIZES[:1] if quick else SIZES) if not only or size[0] in only]
-    few = 5 if quick else 200
-    return {size: trials or (few if sum(size) <= _LARGE else few // 2) for size in sizes}
+    return {size: trials or (_QUICK_TRIALS if quick else _TRIALS[size]) for size in sizes}
 
 
 def run(
-    group: str, counts: dict[tuple[int, int], int], *, seed: int, kept: Path, workers: int, limit: float
+    group: str,
+    counts: dict[tuple[int, int], int],
+    only: tuple[str, ...] = (),
+    *,
+    seed: int,
+    kept: Path,
+    workers: int,
+    limit: float,
 ) -> tuple[list[Power], Costs]:
     """Measure the time of every test, run all pieces that are not done yet, and return counts and times."""
     file = kept / f"costs-{group}.csv"
-    costs = measure(group, list(counts), seed, read_costs(file))
+    costs = measure(group, list(counts), seed, read_costs(file), only)
     write_costs(file, costs)
-    cells = cells_of(group, counts, costs, limit)
+    cells = cells_of(group, counts, costs, limit, only)
     click.echo(f"{group}: {len(cells)} cells, about {estimate(cells, costs) / workers / 60:.0f} minutes")
     files = run_pieces(cells, PIECE, run_piece, write_powers, kept=kept, seed=seed, workers=workers)
     return add_up(power for file in files for power in read_powers(file)), costs
@@ -65,9 +72,8 @@ def estimate(cells: list[Cell], costs: Costs) -> float:
 @click.option("--quick", is_flag=True, help="Few trials and rows: a minute.")
 @click.option("--families", is_flag=True, help="Families of kernels for the default, in place of the peers.")
 @click.option("--rows", type=int, multiple=True, help="Only the sizes with so many rows of x; several times.")
-@click.option(
-    "--trials", type=click.IntRange(min=1), default=None, help="Trials of quick tests; 200 or 100 by default."
-)
+@click.option("--trials", type=click.IntRange(min=1), default=None, help="Trials of each test; 20 to 200 by default.")
+@click.option("--only", multiple=True, help="Only the tests of these names; several times.")
 @click.option("--limit", default=5.0, show_default=True, help="Seconds of one test above which it is left out.")
 @click.option("--seed", default=2013, show_default=True, help="Seed of all draws.")
 @click.option("--workers", type=click.IntRange(min=1), default=None, help="Processes; all cores by default.")
@@ -78,6 +84,7 @@ def main(
     families: bool,
     rows: tuple[int, ...],
     trials: int | None,
+    only: tuple[str, ...],
     limit: float,
     seed: int,
     workers: int | None,
@@ -92,9 +99,9 @@ def main(
     if not counts:
         raise click.UsageError(f"--rows must be among {', '.join(str(n_x) for n_x, _ in SIZES)}, got {rows}.")
     kept = folder_of(out, quick, seed)
-    powers, costs = run(group, counts, seed=seed, kept=kept, workers=workers, limit=limit)
+    powers, costs = run(group, counts, only, seed=seed, kept=kept, workers=workers, limit=limit)
     name = "power" if group == GROUPS[0] else f"power-{group}"
-    text = report(powers, group, costs, missing_of(methods(group)))
+    text = report(powers, group, costs, missing_of(methods(group, only)))
     if group == GROUPS[0]:
         text += "\n" + section()
     write_powers(out / f"{name}.csv", powers)

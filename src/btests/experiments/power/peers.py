@@ -23,10 +23,10 @@ LEVEL = 0.05
 
 # Permutations of a test with one kernel, and of MMD-FUSE, whose Gram matrices are twenty.
 _PERMUTATIONS = 499
-_FUSED_PERMUTATIONS = 299
+_FUSED_PERMUTATIONS = 199
 
-# Of MMDAgg, as published: draws for the quantiles, draws for the correction, and steps of the bisection.
-_DRAWS = (500, 500)
+# Of MMDAgg: draws for the quantiles, draws for the correction, and steps of the bisection.
+_DRAWS = (300, 300)
 _STEPS = 50
 
 #: Bandwidths of each shape in MMDAgg and MMD-FUSE.
@@ -154,7 +154,7 @@ def forest(x: Array, y: Array, seed: int) -> float:
     """
     from sklearn.ensemble import RandomForestClassifier
 
-    model = RandomForestClassifier(100, min_samples_leaf=3, random_state=seed, class_weight="balanced", n_jobs=1)
+    model = RandomForestClassifier(50, min_samples_leaf=3, random_state=seed, class_weight="balanced", n_jobs=1)
     return _held_out(x, y, seed, lambda rows, labels: model.fit(rows, labels).predict_proba)
 
 

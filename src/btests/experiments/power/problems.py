@@ -91,17 +91,6 @@ def _student(d: int, degrees: float, shift: float = 0.0) -> Draw:
     return lambda n, rng: rng.standard_t(degrees, (n, d)) + shift
 
 
-def _generalized_normal(exponent: float) -> Draw:
-    """Return values of density proportional to exp(-|c t|^exponent), variance 1: exponent 2 Gaussian, 1 Laplace."""
-    deviation = math.sqrt(math.gamma(3.0 / exponent) / math.gamma(1.0 / exponent))
-
-    def draw(n: int, rng: np.random.Generator) -> Array:
-        sizes = rng.gamma(1.0 / exponent, size=(n, 1)) ** (1.0 / exponent)
-        return np.asarray(sizes * rng.choice([-1.0, 1.0], size=(n, 1)) / deviation)
-
-    return draw
-
-
 def _blobs(long_axis: float) -> Draw:
     return lambda n, rng: blobs(n, rng, long_axis=long_axis)
 
@@ -113,18 +102,6 @@ def _ring(share: float) -> Draw:
         rows = rng.standard_normal((n, 2))
         moved = rng.random(n) < share
         rows[moved] *= math.sqrt(2.0) / np.linalg.norm(rows[moved], axis=1, keepdims=True)
-        return rows
-
-    return draw
-
-
-def _interaction(share: float) -> Draw:
-    """Return Gaussian rows (n, 3) in which a share has x1 x2 x3 > 0: any two coordinates stay independent."""
-
-    def draw(n: int, rng: np.random.Generator) -> Array:
-        rows = rng.standard_normal((n, 3))
-        forced = rng.random(n) < share
-        rows[forced, 2] = np.abs(rows[forced, 2]) * np.sign(rows[forced, 0] * rows[forced, 1])
         return rows
 
     return draw
@@ -160,10 +137,6 @@ def _contaminated(share: float) -> Draw:
     return draw
 
 
-def _counts(rate: float) -> Draw:
-    return lambda n, rng: rng.poisson(rate, (n, 3)).astype(np.float64)
-
-
 #: Effects were chosen with one block of all rows at 100, 200 and 500 rows a side, before any other test had been run,
 #: carried over to the other sizes as n^-1/2, and rounded.
 PROBLEMS = (
@@ -177,13 +150,11 @@ PROBLEMS = (
     Problem("scale, d = 5", _normal(5), lambda e: _normal(5, scale=e), (1.26, 1.17, 1.1, 1.05, 1.36, 1.1)),
     Problem("correlation, d = 5", _normal(5), lambda e: _one_factor(5, e), (0.43, 0.29, 0.18, 0.09, 0.5, 0.18)),
     Problem("Gaussian or Student t, d = 2", _normal(2), lambda e: _student(2, e), (2.3, 3.2, 5.3, 10.5, 1.8, 5.5)),
-    Problem("Gaussian or peaked, d = 1", _normal(1), _generalized_normal, (0.78, 0.92, 1.17, 1.48, 0.65, 1.2)),
     Problem("blobs, d = 2", _blobs(1.0), _blobs, (14.0, 6.0, 3.0, 1.8, 30.0, 3.0)),
     Problem(
         "scale of one of 30", _normal(30), lambda e: _normal(30, n_changed=1, scale=e), (2.5, 2.0, 1.6, 1.28, 3.0, 1.6)
     ),
     Problem("ring, d = 2", _normal(2), _ring, (0.42, 0.28, 0.17, 0.085, 0.6, 0.17)),
-    Problem("interaction, d = 3", _normal(3), _interaction, (1.0, 0.88, 0.55, 0.27, 1.0, 0.55)),
     Problem("waves on uniform, d = 1", _waves(0.0), _waves, (0.9, 0.6, 0.37, 0.185, 1.0, 0.37)),
     Problem(
         "t(2) location, d = 5",
@@ -191,9 +162,7 @@ PROBLEMS = (
         lambda e: _student(5, 2.0, e),
         (0.33, 0.235, 0.145, 0.073, 0.47, 0.145),
     ),
-    Problem("lognormal scale, d = 3", _lognormal(1.0), _lognormal, (1.33, 1.23, 1.14, 1.07, 1.48, 1.14)),
     Problem("small cluster, d = 2", _normal(2), _contaminated, (0.12, 0.085, 0.05, 0.025, 0.18, 0.05)),
-    Problem("Poisson counts, d = 3", _counts(2.0), _counts, (2.4, 2.28, 2.17, 2.085, 2.6, 2.17)),
     Problem("covariance, d = 100", _normal(100), lambda e: _neighbours(100, e), (0.37, 0.27, 0.18, 0.1, 0.5, 0.19)),
     Problem("null: Gaussian, d = 5", _normal(5), lambda e: _normal(5)),
     Problem("null: lognormal, d = 3", _lognormal(1.0), _lognormal),

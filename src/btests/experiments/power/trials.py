@@ -22,7 +22,7 @@ from btests.experiments.power.problems import PROBLEMS, SIZES
 PIECE = 50
 
 #: The share of the trials, but not fewer than ten, that a test runs in which takes longer than so many CPU seconds.
-SHARES = {1.0: 0.1, 0.1: 0.25, 0.0: 1.0}
+SHARES = {1.5: 0.5, 0.0: 1.0}
 
 # The problem whose first trial measures the time of a test.
 _TIMED = PROBLEMS[0].name
@@ -105,10 +105,10 @@ def one_trial(cell: Cell, trial: int, seed: int) -> tuple[bool, float]:
         return rejects, time.process_time() - began
 
 
-def measure(group: str, sizes: Sequence[tuple[int, int]], seed: int, known: Costs) -> Costs:
-    """Return the CPU seconds of one call of every test that runs here at every size, without those ``known``."""
+def measure(group: str, sizes: Sequence[tuple[int, int]], seed: int, known: Costs, only: Sequence[str] = ()) -> Costs:
+    """Return the CPU seconds of one call of every test that runs here at every size, and those ``known``."""
     costs = dict(known)
-    for method in methods(group):
+    for method in methods(group, only):
         for n_x, n_y in () if method.missing else sizes:
             key = (method.name, n_x, n_y)
             if key not in costs:
@@ -124,12 +124,14 @@ def trials_of(seconds: float, trials: int, limit: float) -> int:
     return min(trials, max(round(share * trials), 10))
 
 
-def cells_of(group: str, trials: dict[tuple[int, int], int], costs: Costs, limit: float) -> list[Cell]:
+def cells_of(
+    group: str, trials: dict[tuple[int, int], int], costs: Costs, limit: float, only: Sequence[str] = ()
+) -> list[Cell]:
     """Return the cells of a group at the sizes of ``trials``, small samples first."""
     found = []
     for n_x, n_y in sorted(trials, key=SIZES.index):
         for problem in PROBLEMS:
-            for method in methods(group):
+            for method in methods(group, only):
                 cost = costs.get((method.name, n_x, n_y), float("inf"))
                 runs = trials_of(cost, trials[n_x, n_y], limit)
                 if runs:
