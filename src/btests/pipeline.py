@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from btests.blocks import Blocks
@@ -13,7 +13,7 @@ from btests.nulls.protocol import check_sizes, wants_gram
 from btests.result import TestResult
 from btests.selection import Aggregate, Selection, Selector, Setting
 from btests.selection.names import KERNELS
-from btests.statistics import MMD, AnySample, Family, Gram, Sample, summarize
+from btests.statistics import MMD, AnySample, Family, Gram, Sample, summarize, with_moments
 from btests.statistics.checks import check_kernel, check_precision
 from btests.tally import Tally, conclude
 
@@ -57,7 +57,9 @@ class Question:
         selection, summaries = aggregate.summarize(x, y, self.setting)
         kernels = tuple(candidate.kernel for candidate in selection.candidates)
         tally = Tally(kernels, summaries, self.seed, engine=Family(kernels).engine(x), order=self.order)
-        return conclude(tally, self.null, began=self.began, selector=aggregate, selection=selection)
+        result = conclude(tally, self.null, began=self.began, selector=aggregate, selection=selection)
+        # Of the strongest kernel alone, which is the one that is reported.
+        return replace(result, summary=with_moments(result.summary, result.kernel, x, y))
 
     def _one_kernel(self, selection: Selection) -> TestResult:
         kernel, x, y = selection.kernel, selection.x, selection.y
@@ -77,7 +79,7 @@ class Question:
         else:
             summary = summarize(statistic, x, y, blocks)
         return TestResult.conclude(
-            summary,
+            with_moments(summary, kernel, x, y),
             self.null,
             kernel,
             self.seed,

@@ -6,6 +6,7 @@ import csv
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 LEVELS = (0.05, 0.01, 0.001)
 
@@ -35,13 +36,7 @@ class Counts:
 
     def interval(self, k: int, confidence: float = 0.99) -> tuple[float, float]:
         """Return the Clopper-Pearson interval of that share."""
-        from scipy.special import betaincinv
-
-        hits, tail = (self.at_05, self.at_01, self.at_001)[k], (1.0 - confidence) / 2.0
-        misses = self.trials - hits
-        low = float(betaincinv(hits, misses + 1, tail)) if hits else 0.0
-        high = float(betaincinv(hits + 1, misses, 1.0 - tail)) if misses else 1.0
-        return low, high
+        return clopper_pearson((self.at_05, self.at_01, self.at_001)[k], self.trials, confidence)
 
     @classmethod
     def total(cls, counts: Iterable[Counts]) -> list[Counts]:
@@ -54,13 +49,28 @@ class Counts:
         return [cls(*cell, *sum_) for cell, sum_ in sums.items()]
 
 
+def clopper_pearson(hits: int, trials: int, confidence: float) -> tuple[float, float]:
+    """Return the Clopper-Pearson interval of a probability."""
+    from scipy.special import betaincinv
+
+    misses, tail = trials - hits, (1.0 - confidence) / 2.0
+    low = float(betaincinv(hits, misses + 1, tail)) if hits else 0.0
+    high = float(betaincinv(hits + 1, misses, 1.0 - tail)) if misses else 1.0
+    return low, high
+
+
 def write_counts(path: Path, counts: Iterable[Counts]) -> None:
     """Write counts as CSV; the file appears whole or not at all."""
+    write_records(path, Counts, counts)
+
+
+def write_records(path: Path, kind: type[Any], records: Iterable[Any]) -> None:
+    """Write dataclass instances of one kind as CSV; the file appears whole or not at all."""
     partial = path.with_suffix(".partial")
     with partial.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(field.name for field in fields(Counts))
-        writer.writerows(astuple(count) for count in counts)
+        writer.writerow(field.name for field in fields(kind))
+        writer.writerows(astuple(record) for record in records)
     partial.replace(path)
 
 

@@ -17,7 +17,7 @@ from btests.result import TestResult
 from btests.samples import StoredSamples, open_samples
 from btests.selection import Aggregate, MedianFamily, Setting
 from btests.sources import Dealt, Source
-from btests.statistics import Family, Stored, watched_by
+from btests.statistics import Family, Stored, watched_by, with_moments
 from btests.summary import Summary
 from btests.tables.together import FACTORS, default_block_size
 from btests.tables.wording import option
@@ -98,4 +98,5 @@ def _all_kernels(
     tally = Tally(kernels, summaries, seed, engine=Family(kernels).engine(samples.x), order=samples.order)
     result = conclude(tally, null, began=began, selector=aggregate, selection=selection)
     centre = FACTORS.index(1.0)
-    return result, (summaries[centre], kernels[centre])
+    central = with_moments(summaries[centre], kernels[centre], samples.x, samples.y)
+    return result, (central, kernels[centre])
