@@ -99,7 +99,7 @@ def estimate_spread(summary: Summary) -> Spread:
         if blocks.paired and blocks.n_groups >= _ENOUGH_GROUPS:
             return _from_groups(summary)
         if summary.moments is not None:
-            unit, variance, linear, interaction, degrees = summary.moments
+            unit, variance, linear, interaction, degrees = summary.moments()
             m = blocks.n_blocks
             return Spread.of(variance / m, linear / m**2, interaction / m**2, degrees, unit)
     if blocks.n_blocks > 1:

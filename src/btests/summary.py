@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -133,7 +133,8 @@ class Summary:
     grain
         What kernel values are known to, however small they are; 0 where they are known to a rounding of themselves.
     moments
-        Moments of a block value from rows, for intervals; None if not estimated. Not kept by sums and in files.
+        Function that estimates the moments of a block value from some rows, for intervals; None where groups of rows
+        or values of blocks serve. Not kept by sums and in files.
     blocks
         The plan of all parts together.
     values
@@ -145,7 +146,7 @@ class Summary:
     parts: tuple[Part, ...]
     typical: float = 0.0
     grain: float = 0.0
-    moments: RowMoments | None = None
+    moments: Callable[[], RowMoments] | None = None
     blocks: Blocks = field(init=False)
     values: Array = field(init=False)
     cores: Array = field(init=False)
@@ -233,7 +234,7 @@ class Summary:
         """Return the summary of a kernel that sees nothing in these blocks: zeros."""
         return replace(
             self,
-            moments=None if self.moments is None else RowMoments(0.0, 0.0, 0.0, 0.0, self.moments.degrees),
+            moments=None if self.moments is None else _no_moments,
             parts=tuple(
                 replace(part, values=np.zeros_like(part.values), cores=np.zeros_like(part.cores)) for part in self.parts
             ),
@@ -252,6 +253,10 @@ class Summary:
     def standard_deviation(self) -> float:
         """Return the sample standard deviation of the block values, of one block against the others."""
         return sample_sd(self.values)
+
+
+def _no_moments() -> RowMoments:
+    return RowMoments(0.0, 0.0, 0.0, 0.0, 1.0)
 
 
 def check_alike(plans: list[Blocks]) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,9 @@ from btests.summary import ENOUGH_BLOCKS, RowMoments, Summary
 # times as many. Fewer of objects, whose kernels may be slow.
 _LEAST, _MOST, _OBJECTS = 64, 256, 24
 _ROWS_PER_PLACE = 4
+
+# Most numbers that the rows of one sample hold: 2 MiB.
+_NUMBERS = 2**18
 
 # Rows of each sample without which there is no estimate.
 _ENOUGH = 8
@@ -40,35 +43,58 @@ class Values(NamedTuple):
     yy: Array
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Subsample:
+    """Some rows of both samples and a kernel, to estimate the moments of one block value from when they are asked for.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        The kernel of the test.
+    x, y : ndarray
+        Rows that the witness is estimated with.
+    n_places : int
+        Number of rows of each sample, the first, at which it is evaluated.
+    sizes : tuple of float
+        Rows of x and of y in a block.
+    """
+
+    kernel: Kernel
+    x: npt.NDArray[Any]
+    y: npt.NDArray[Any]
+    n_places: int
+    sizes: tuple[float, float]
+
+    @classmethod
+    def of(cls, kernel: Kernel, x: AnySample, y: AnySample, blocks: Blocks) -> Subsample:
+        """Take the first rows in random order, or rows spread evenly where the order is the user's own."""
+        places = min(_MOST, max(_LEAST, (len(x) + len(y)) // 10)) if x.is_numeric else _OBJECTS
+        rows = min(_ROWS_PER_PLACE * places, max(places, _NUMBERS // max(1, x.width)))
+        p, q = (_rows(sample, rows, places) for sample in (x, y))
+        if x.is_numeric and sees_no_shift(kernel):
+            p, q = p - x.frame.origin, q - x.frame.origin
+        return cls(kernel, p, q, places, (blocks.n_x / blocks.n_blocks, blocks.n_y / blocks.n_blocks))
+
+    def __call__(self) -> RowMoments:
+        """Return the moments of one block value."""
+        places = np.concatenate([self.x[: self.n_places], self.y[: self.n_places]])
+        gram = evaluate(self.kernel, places[None], np.concatenate([self.x, self.y])[None])[0]
+        n, m = min(self.n_places, len(self.x)), len(self.x)
+        return two_sample_moments(Values(gram[:n, :m], gram[:n, m:], gram[n:, :m], gram[n:, m:]), self.sizes)
+
+
 def with_moments(summary: Summary, kernel: Kernel, x: AnySample, y: AnySample) -> Summary:
-    """Return the summary with moments from some rows, if its samples differ in length and its blocks are few.
+    """Return the summary with rows to estimate moments from, if its samples differ in length and its blocks are few.
 
     Swaps of partners show the witness w as differences w(x) - w(y) alone. For samples of different lengths its
-    variances in x and in y are needed one by one, which a core does not hold.
+    variances in x and in y are needed one by one, which a core does not hold. Nothing is computed before an interval
+    is asked for.
     """
     blocks = summary.blocks
     if blocks.paired or blocks.n_blocks >= ENOUGH_BLOCKS or min(len(x), len(y)) < _ENOUGH:
         return summary
-    found = replace(summary, moments=row_moments(kernel, x, y, blocks))
+    found = replace(summary, moments=Subsample.of(kernel, x, y, blocks))
     return found if summary.cores.any() else found.silenced()
-
-
-def row_moments(kernel: Kernel, x: AnySample, y: AnySample, blocks: Blocks) -> RowMoments:
-    """Return the moments of one block value from some rows of each sample.
-
-    The first rows in random order, or rows spread evenly where the order is the user's own.
-    """
-    places = min(_MOST, max(_LEAST, (len(x) + len(y)) // 10)) if x.is_numeric else _OBJECTS
-    p, q = (sample.head(min(_ROWS_PER_PLACE * places, len(sample))) for sample in (x, y))
-    # Evenly spread rows are in the user's order, and places must be spread as well: every k-th row comes first.
-    p, q = (side if sample.is_shuffled else side[_spread_first(len(side), places)] for side, sample in ((p, x), (q, y)))
-    if x.is_numeric and sees_no_shift(kernel):
-        p, q = p - x.frame.origin, q - x.frame.origin
-    with np.errstate(over="ignore", invalid="ignore"):  # block values that are not finite are refused elsewhere
-        gram = evaluate(kernel, np.concatenate([p[:places], q[:places]])[None], np.concatenate([p, q])[None])[0]
-        n, m = len(p[:places]), len(p)
-        values = Values(gram[:n, :m], gram[:n, m:], gram[n:, :m], gram[n:, m:])
-        return two_sample_moments(values, (blocks.n_x / blocks.n_blocks, blocks.n_y / blocks.n_blocks))
 
 
 def two_sample_moments(values: Values, sizes: tuple[float, float]) -> RowMoments:
@@ -111,10 +137,14 @@ def two_sample_moments(values: Values, sizes: tuple[float, float]) -> RowMoments
     return RowMoments(unit, signal + _DEGENERATE * degenerate, linear, interaction, degrees)
 
 
-def _spread_first(n_rows: int, n_places: int) -> npt.NDArray[np.int64]:
-    """Return the numbers of all rows, those of evenly spread places first: (n_rows,)."""
-    places = np.arange(min(n_places, n_rows)) * n_rows // min(n_places, n_rows)
-    return np.concatenate([places, np.setdiff1d(np.arange(n_rows), places)])
+def _rows(sample: AnySample, n_rows: int, n_places: int) -> npt.NDArray[Any]:
+    """Return some rows of a sample, evenly spread places first where the order is the user's own."""
+    rows = sample.head(min(n_rows, len(sample)))
+    if sample.is_shuffled:
+        return rows
+    n = min(n_places, len(rows))
+    places = np.arange(n) * len(rows) // n
+    return np.asarray(rows[np.concatenate([places, np.setdiff1d(np.arange(len(rows)), places)])])
 
 
 def _centred(gram: Array) -> Array:
