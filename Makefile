@@ -2,7 +2,7 @@
 #   make demo         two tests on the paper's blobs, and a picture in out/
 #   make test         linters, types, import rules, tests and doctests
 #   make study        the table of levels (long); make study-quick is a short version
-#   make coverage     the coverage of confidence intervals (20 minutes on two cores); make coverage-quick is a short version
+#   make coverage     the coverage of confidence intervals (a quarter of an hour); make coverage-quick is a short version
 #   make choices      the comparison of kernel choices (three quarters of an hour); make choices-quick is a short version
 #   make mixed        level and power of btests compare on real tables (a quarter of an hour); make mixed-quick is short
 #   make reproduce    the paper's tables and figures, beside its numbers (25 minutes on two cores); make reproduce-quick: one

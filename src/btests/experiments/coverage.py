@@ -117,7 +117,7 @@ class Coverage:
 
 def cells(quick: bool) -> Iterator[Cell]:
     """Yield the grid, expensive cells first."""
-    trials = 100 if quick else 2500
+    trials = 100 if quick else 2000
     for n_x, n_y in ((500, 100), (100, 100)) if quick else reversed(LENGTHS):
         for i in range(len(EXACT_PROBLEMS)):
             yield Cell(i, n_x, n_y, trials)
