@@ -2,6 +2,7 @@
 #   make demo         two tests on the paper's blobs, and a picture in out/
 #   make test         linters, types, import rules, tests and doctests
 #   make study        the table of levels (long); make study-quick is a short version
+#   make coverage     the coverage of confidence intervals (a quarter of an hour); make coverage-quick is a short version
 #   make choices      the comparison of kernel choices (three quarters of an hour); make choices-quick is a short version
 #   make mixed        level and power of btests compare on real tables (a quarter of an hour); make mixed-quick is short
 #   make reproduce    the paper's tables and figures, beside its numbers (25 minutes on two cores); make reproduce-quick: one
@@ -24,7 +25,7 @@ BUILD_TOOLS := 'scikit-build-core>=0.10' 'cmake>=3.15' ninja 'setuptools>=65' wh
 
 PIP_FLAGS := --quiet --disable-pip-version-check
 
-.PHONY: demo test study study-quick choices choices-quick mixed mixed-quick reproduce reproduce-quick power power-quick bench clean
+.PHONY: demo test study study-quick coverage coverage-quick choices choices-quick mixed mixed-quick reproduce reproduce-quick power power-quick bench clean
 
 demo: .venv/installed
 	@mkdir -p out
@@ -44,6 +45,12 @@ study-quick: .venv/installed
 	.venv/bin/python -m btests.experiments.levels --quick
 
 # One thread for each worker, also of the linear algebra.
+coverage: .venv/installed
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 BTESTS_THREADS=1 .venv/bin/python -m btests.experiments.coverage
+
+coverage-quick: .venv/installed
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 BTESTS_THREADS=1 .venv/bin/python -m btests.experiments.coverage --quick
+
 choices: .venv/installed
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv/bin/python -m btests.experiments.choices
 

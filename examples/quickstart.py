@@ -17,5 +17,5 @@ print("\nThe same columns, but two of them correlated:")
 result = btest(x, correlated, seed=1)
 print(result)
 
-low, high = result.confidence_interval(0.95)
+low, high = result.confidence_interval()
 print(f"\nreject at 0.01: {result.rejects(0.01)}, MMD^2 between {low:.4f} and {high:.4f}")

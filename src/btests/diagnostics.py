@@ -1,4 +1,4 @@
-"""What the block values and cores say about themselves: spread, skewness, normality."""
+"""Diagnostics of block values: skewness, normality, serial correlation."""
 
 from __future__ import annotations
 
@@ -8,21 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from btests.blocks import Array
-from btests.summary import Summary, sample_sd
-
-# With fewer blocks than this, the groups inside them tell more about the spread than the blocks do.
-_ENOUGH_BLOCKS = 10
-_ENOUGH_GROUPS = 8
 
 # Blocks that tell whether neighbours are alike. The score of fewer is bounded by so little that it says nothing.
 _ENOUGH_NEIGHBOURS = 40
-
-
-class Spread(NamedTuple):
-    """The standard error of the average block value, and the degrees of freedom behind it."""
-
-    standard_error: float
-    degrees: int
 
 
 class Normality(NamedTuple):
@@ -30,30 +18,6 @@ class Normality(NamedTuple):
 
     statistic: float
     pvalue: float
-
-
-def estimate_spread(summary: Summary) -> Spread:
-    r"""Return the standard error of the estimate of MMD^2, valid under the alternative (section 2.1).
-
-    From the sample variance of the blocks where there are at least ten; from the groups inside the blocks otherwise:
-    with ``f_u`` the mean of h between group u and the others of its block, the projection of the U-statistic, the
-    variance is ``4 var(f) / number of groups``. Near the null hypothesis that is too large rather than too small.
-    """
-    m, g, paired = summary.blocks.n_blocks, summary.blocks.n_groups, summary.blocks.paired
-    if m >= _ENOUGH_BLOCKS or (m > 1 and (g < _ENOUGH_GROUPS or not paired)):
-        return Spread(summary.standard_deviation() / math.sqrt(m), m - 1)
-    if not paired:
-        raise ValueError(
-            "an interval for MMD^2 between samples of different lengths needs at least 2 blocks; "
-            "take a smaller block_size"
-        )
-    if g < _ENOUGH_GROUPS:
-        raise ValueError(
-            f"an interval for MMD^2 needs at least 2 blocks or {_ENOUGH_GROUPS} rows, got one block of {g} rows"
-        )
-    # So few blocks are their own folds: no core is a sum over several of them.
-    projections = summary.cores.sum(axis=-1) / summary.blocks.pair_weights().sum(axis=-1)
-    return Spread(2.0 * sample_sd(projections.ravel()) / math.sqrt(projections.size), projections.size - 1)
 
 
 def skewness(values: Array) -> float:

@@ -16,7 +16,7 @@ from btests.result import TestResult
 from btests.scaling import pooled_scales, warn_of_scales
 from btests.selection import Aggregate, Selection, Selector, Setting
 from btests.selection.names import KERNELS
-from btests.statistics import MMD, AnySample, Family, Gram, Sample, summarize
+from btests.statistics import MMD, AnySample, Family, Gram, Sample, summarize, with_moments
 from btests.statistics.checks import check_kernel, check_precision
 from btests.tally import Tally, conclude
 
@@ -76,7 +76,9 @@ class Question:
         kernels = tuple(candidate.kernel for candidate in selection.candidates)
         tally = Tally(kernels, summaries, self.seed, engine=Family(kernels).engine(x), order=self.order)
         found = conclude(tally, self.null, began=self.began, selector=aggregate, selection=selection)
-        return replace(found, block_rule=self.setting.block_size(x, y, kernels).rule)
+        # Moments of the strongest kernel alone, which is the one that is reported.
+        summary = with_moments(found.summary, found.kernel, x, y)
+        return replace(found, summary=summary, block_rule=self.setting.block_size(x, y, kernels).rule)
 
     def _one_kernel(self, selection: Selection) -> TestResult:
         kernel, x, y = selection.kernel, selection.x, selection.y
@@ -97,7 +99,7 @@ class Question:
         else:
             summary = summarize(statistic, x, y, blocks)
         found = TestResult.conclude(
-            summary,
+            with_moments(summary, kernel, x, y),
             self.null,
             kernel,
             self.seed,

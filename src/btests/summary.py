@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +16,10 @@ _EPS = float(np.finfo(np.float64).eps)
 
 #: A kernel whose values are not that much more than what they are known to has nothing to say.
 LOUD = 1e3
+
+#: Intervals are from the values of the blocks where there are at least this many, and from groups of rows or single
+#: rows otherwise: variance and skewness of fewer values are poor estimates.
+ENOUGH_BLOCKS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +93,30 @@ class Part:
         return self.values.size == self.blocks.n_blocks
 
 
+class RowMoments(NamedTuple):
+    """Variance and third cumulant of one block value, estimated from rows.
+
+    Attributes
+    ----------
+    unit
+        Of block values, whose powers the other moments are in: squares of tiny numbers vanish.
+    variance
+        Variance of the value of one block.
+    linear
+        Part of its third cumulant that is due to the skewness of the projections.
+    interaction
+        Part of its third cumulant that is due to pairs of rows.
+    degrees
+        Degrees of freedom of ``variance``.
+    """
+
+    unit: float
+    variance: float
+    linear: float
+    interaction: float
+    degrees: float
+
+
 @dataclass(frozen=True, slots=True)
 class Summary:
     """Block values and folded cores, as far as they are known; ``a + b`` joins those of different blocks.
@@ -103,6 +132,9 @@ class Summary:
         The typical size of a kernel value, 0 where nobody has asked.
     grain
         What kernel values are known to, however small they are; 0 where they are known to a rounding of themselves.
+    moments
+        Function that estimates the moments of a block value from some rows, for intervals; None where groups of rows
+        or values of blocks serve. Not kept by sums and in files.
     blocks
         The plan of all parts together.
     values
@@ -114,6 +146,7 @@ class Summary:
     parts: tuple[Part, ...]
     typical: float = 0.0
     grain: float = 0.0
+    moments: Callable[[], RowMoments] | None = None
     blocks: Blocks = field(init=False)
     values: Array = field(init=False)
     cores: Array = field(init=False)
@@ -217,10 +250,17 @@ class Summary:
         """Return the summary of a kernel that sees nothing in these blocks: zeros."""
         return replace(
             self,
+            moments=None if self.moments is None else _no_moments,
             parts=tuple(
                 replace(part, values=np.zeros_like(part.values), cores=np.zeros_like(part.cores)) for part in self.parts
             ),
         )
+
+    def fold_sizes(self) -> Array:
+        """Return the number of blocks behind each of the cores of a complete summary: (f,)."""
+        sizes = [np.diff(np.append(tree.starts(part.nodes), part.blocks.n_blocks)) for part in self.parts]
+        joined = np.concatenate(sizes).astype(np.float64)
+        return joined if len(self.parts) == 1 else _within_budget(joined, self.blocks)
 
     def mean(self) -> float:
         """Return the average of the block values (Zaremba et al. 2013, eq. 4)."""
@@ -231,6 +271,10 @@ class Summary:
         return sample_sd(self.values)
 
 
+def _no_moments() -> RowMoments:
+    return RowMoments(0.0, 0.0, 0.0, 0.0, 1.0)
+
+
 def check_alike(plans: list[Blocks]) -> None:
     """Raise unless all blocks of several plans have the same size."""
     sizes = {(plan.n_x / plan.n_blocks, plan.n_y / plan.n_blocks, plan.n_kernels) for plan in plans}
@@ -239,7 +283,7 @@ def check_alike(plans: list[Blocks]) -> None:
 
 
 def _within_budget(cores: Array, blocks: Blocks) -> Array:
-    """Add neighbours until the folds of many parts are as few as those of one may be: (f, k, k)."""
+    """Add neighbours until the folds of many parts are as few as those of one may be: (f, ...)."""
     most = max(1, CORE_BUDGET // min(blocks.n_kernels, MOST_SHARES) // blocks.core_size**2)
     while len(cores) > most:
         whole = len(cores) // 2 * 2

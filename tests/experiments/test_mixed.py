@@ -10,7 +10,7 @@ import pytest
 from tests.bounds import count_bounds
 
 from btests.experiments.mixed.changes import CHANGES
-from btests.experiments.mixed.layout import interval, write_markdown
+from btests.experiments.mixed.layout import write_markdown
 from btests.experiments.mixed.trials import ALPHA, METHODS, Cell, Tally, add_up, read_tallies, run_piece, write_tallies
 from btests.experiments.mixed.usual import corrected
 from btests.tables.cells import Cells
@@ -49,8 +49,6 @@ def test_tallies_add_and_are_written(tmp_path: Path) -> None:
     assert {(tally.trials, tally.found) for tally in both} == {(20, 6)}
     write_markdown(tmp_path / "a.md", both, "command")
     assert "| flights | 5 and 6 | none | 20 | 30.0 " in (tmp_path / "a.md").read_text()
-    assert interval(0, 10)[0] == 0.0
-    assert interval(10, 10)[1] == 1.0
 
 
 @needs_flights

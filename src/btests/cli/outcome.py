@@ -59,7 +59,7 @@ class Outcome:
 
 
 def _cells(result: TestResult) -> tuple[str, ...]:
-    low, high = result.confidence_interval(0.95)
+    low, high = result.confidence_interval()
     more = "" if result.n_x % result.n_blocks == 0 else f" or {result.block_size + 1}"
     return (
         "different" if result.rejects(LEVEL) else "no difference found",
@@ -78,7 +78,7 @@ def _plain(result: TestResult) -> dict[str, Any]:
     return {
         "rejects": result.rejects(LEVEL),
         **result.to_dict(),
-        "confidence_interval": list(result.confidence_interval(0.95)),
+        "confidence_interval": list(result.confidence_interval()),
         # JSON knows no infinity: with too few draws for the level nothing exceeds the threshold.
         "threshold": threshold if math.isfinite(threshold) else None,
     }

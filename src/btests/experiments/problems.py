@@ -20,7 +20,14 @@ _EIGENVALUES = (10.0, 1.0)
 _ANGLE = math.pi / 4.0
 
 
-def blobs(n: int, rng: np.random.Generator, *, rotated: bool = True, long_axis: float = _EIGENVALUES[0]) -> Array:
+def blobs(
+    n: int,
+    rng: np.random.Generator,
+    *,
+    rotated: bool = True,
+    long_axis: float = _EIGENVALUES[0],
+    n_side: int = BLOBS_A_SIDE,
+) -> Array:
     r"""Return points from a grid of 5 x 5 Gaussian blobs (Zaremba et al. 2013, Figure 2): (n, 2).
 
     The centres are (15 i, 15 j), i, j = 1 .. 5, and each point takes one of them uniformly at random. P and Q differ
@@ -37,6 +44,8 @@ def blobs(n: int, rng: np.random.Generator, *, rotated: bool = True, long_axis: 
         True for P, covariance with eigenvalues 10 and 1, its long axis turned by pi/4; False for Q, covariance 1.
     long_axis
         The larger eigenvalue of P, in place of 10.
+    n_side
+        Blobs along each side of the grid, 5 in the paper.
 
     Examples
     --------
@@ -52,7 +61,7 @@ def blobs(n: int, rng: np.random.Generator, *, rotated: bool = True, long_axis: 
         points *= np.sqrt((long_axis, _EIGENVALUES[1]))
         cosine, sine = math.cos(_ANGLE), math.sin(_ANGLE)
         points = points @ np.array([[cosine, sine], [-sine, cosine]])
-    points += BLOB_SPACING * rng.integers(1, BLOBS_A_SIDE + 1, size=(n, 2))
+    points += BLOB_SPACING * rng.integers(1, n_side + 1, size=(n, 2))
     return points
 
 

@@ -55,7 +55,7 @@ class StudentLaw:
     """Student's t with mean zero."""
 
     sd: float
-    degrees: int
+    degrees: float
 
     def pvalue(self, statistic: float) -> float:
         """Return the upper tail."""

@@ -3,6 +3,7 @@
 from btests.statistics.family import Family
 from btests.statistics.mapping import measured, summarize, summarize_family
 from btests.statistics.mmd import MMD
+from btests.statistics.moments import with_moments
 from btests.statistics.sample import AnySample, Sample
 from btests.statistics.stored import Stored
 from btests.statistics.watching import watched_by
@@ -19,4 +20,5 @@ __all__ = [
     "summarize",
     "summarize_family",
     "watched_by",
+    "with_moments",
 ]

@@ -90,7 +90,7 @@ def largest_move(found: Comparison) -> str:
 def effect_interval(result: TestResult) -> tuple[float | None, float | None]:
     """Return the 95 % interval of MMD^2, Nones where there are too few rows for one."""
     try:
-        low, high = result.confidence_interval(0.95)
+        low, high = result.confidence_interval()
     except ValueError:
         return None, None
     return low, high

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from btests.experiments.counts import clopper_pearson
 from btests.experiments.mixed.trials import Tally
 
 _CONFIDENCE = 0.99
@@ -49,15 +50,5 @@ def _table(tallies: Sequence[Tally], methods: Sequence[str]) -> list[str]:
 
 def _share(tally: Tally) -> str:
     """Return the share of trials, and its 99 % interval."""
-    low, high = interval(tally.found, tally.trials)
+    low, high = clopper_pearson(tally.found, tally.trials, _CONFIDENCE)
     return f"{100.0 * tally.found / tally.trials:.1f} ({100.0 * low:.1f} to {100.0 * high:.1f})"
-
-
-def interval(found: int, trials: int, confidence: float = _CONFIDENCE) -> tuple[float, float]:
-    """Return the Clopper-Pearson interval of a share."""
-    from scipy.special import betaincinv
-
-    tail = (1.0 - confidence) / 2.0
-    low = 0.0 if found == 0 else float(betaincinv(found, trials - found + 1, tail))
-    high = 1.0 if found == trials else float(betaincinv(found + 1, trials - found, 1.0 - tail))
-    return low, high

@@ -18,7 +18,7 @@ from btests.result import TestResult
 from btests.samples import StoredSamples, open_samples
 from btests.selection import Setting
 from btests.sources import Dealt, Source
-from btests.statistics import Family, Stored, watched_by
+from btests.statistics import Family, Stored, watched_by, with_moments
 from btests.summary import Summary
 from btests.tables.together import DEFAULT_KERNELS, FACTORS
 from btests.tables.wording import option
@@ -99,4 +99,5 @@ def _all_kernels(
     result = conclude(tally, null, began=began, selector=DEFAULT_KERNELS, selection=selection)
     result = replace(result, block_rule=setting.block_size(samples.x, samples.y, kernels).rule)
     centre = FACTORS.index(1.0)
-    return result, (summaries[centre], kernels[centre])
+    central = with_moments(summaries[centre], kernels[centre], samples.x, samples.y)
+    return result, (central, kernels[centre])
