@@ -25,7 +25,7 @@ _LONGEST_NAME = 24
 _INDENT = 12
 
 # With 1999 draws of signs p-values go down to that; larger ones are for want of rows.
-_FEW_DRAWS = 1.0 / 1999.0
+_FEW_DRAWS = 1e-3
 
 
 def verdict(found: Comparison) -> str:
