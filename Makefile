@@ -40,9 +40,11 @@ test: .venv-test/installed
 
 study: .venv/installed
 	.venv/bin/python -m btests.experiments.levels
+	.venv/bin/python -m btests.experiments.levels --default
 
 study-quick: .venv/installed
 	.venv/bin/python -m btests.experiments.levels --quick
+	.venv/bin/python -m btests.experiments.levels --default --quick
 
 # One thread for each worker, also of the linear algebra.
 coverage: .venv/installed

@@ -15,12 +15,13 @@ from pathlib import Path
 import click
 import numpy as np
 
+from btests.api import btest
 from btests.block_size import BlockRule
 from btests.blocks import Blocks
 from btests.experiments.counts import LEVELS, Counts, read_counts, write_counts
 from btests.experiments.pieces import folder_of, run_pieces
-from btests.experiments.problems import PROBLEMS, Problem
-from btests.experiments.tables import write_tables
+from btests.experiments.problems import DEFAULT_PROBLEMS, PROBLEMS, Problem
+from btests.experiments.tables import write_default_table, write_tables
 from btests.fast.pool import default_threads
 from btests.nulls import CrossBlocks, Normal, Null, SignFlip, ThirdCumulant
 from btests.pipeline import choose
@@ -39,6 +40,9 @@ NULLS: dict[str, Null] = {
 
 _PIECE = 250  # trials that one task does
 
+#: Problems that the default is tried on with a thousand rows, too.
+LARGE_DEFAULTS = ("Gaussian, d = 10", "squared exponential, 5 x a y")
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -53,6 +57,8 @@ class Cell:
     @property
     def name(self) -> str:
         """A name for files."""
+        if self.block_sizes == (0,):
+            return f"default-{self.problem}-{self.n}"
         return f"{self.problem}-{self.n}-{'_'.join(map(str, self.block_sizes))}-{'H0' if self.is_null else 'HA'}"
 
 
@@ -86,6 +92,43 @@ def cells(quick: bool) -> Iterator[Cell]:
             yield Cell(i, 20000, sizes, trials, True)
 
 
+#: What ``btest(x, y)`` does, with 999 flips, and other ways to count ties where there are many.
+DEFAULTS: dict[str, SignFlip] = {
+    "default": SignFlip(999),
+    "ties midp": SignFlip(999, "midp"),
+    "ties random": SignFlip(999, "random"),
+}
+
+
+def default_cells(quick: bool) -> Iterator[Cell]:
+    """Yield the cells of the default test, whose block size is its own: written as 0."""
+    trials = 100 if quick else 10_000
+    for n in (50, 200):
+        for i in range(len(DEFAULT_PROBLEMS)):
+            yield Cell(i, n, (0,), trials, True)
+    if not quick:
+        for i, problem in enumerate(DEFAULT_PROBLEMS):
+            if problem.name in LARGE_DEFAULTS:
+                yield Cell(i, 1000, (0,), trials, True)
+
+
+def run_default_piece(cell: Cell, piece: int, seed: int) -> list[Counts]:
+    """Return the rejections of the default test in one piece of a cell."""
+    os.environ["BTESTS_THREADS"] = "1"
+    problem = DEFAULT_PROBLEMS[cell.problem]
+    names = list(DEFAULTS) if problem.has_ties else ["default"]
+    counts = {name: [0] * len(LEVELS) for name in names}
+    first, last = piece * _PIECE, min((piece + 1) * _PIECE, cell.trials)
+    for trial in range(first, last):
+        rng = np.random.default_rng([seed, cell.problem, cell.n, 2, trial])
+        x, y = problem.draw(cell.n, rng), problem.draw(cell.n // problem.rows_of_x, rng)
+        for name in names:
+            pvalue = btest(x, y, null=DEFAULTS[name], seed=trial, shuffle=False).pvalue
+            for k, level in enumerate(LEVELS):
+                counts[name][k] += pvalue <= level
+    return [Counts(problem.name, cell.n, 0, True, name, last - first, *hits) for name, hits in counts.items()]
+
+
 def run_piece(cell: Cell, piece: int, seed: int) -> list[Counts]:
     """Return the rejections of one piece of a cell: reproducible from its number, wherever it runs."""
     os.environ["BTESTS_THREADS"] = "1"
@@ -117,27 +160,30 @@ def run_piece(cell: Cell, piece: int, seed: int) -> list[Counts]:
     ]
 
 
-def run(quick: bool, seed: int, out: Path, workers: int) -> list[Counts]:
-    """Run all pieces that are not done yet, and return the counts of every cell."""
+def run(quick: bool, seed: int, out: Path, workers: int, *, default: bool = False) -> list[Counts]:
+    """Run all pieces that are not done yet, and return the counts of every cell, of the nulls or of the default."""
     kept = folder_of(out, quick, seed)
-    files = run_pieces(list(cells(quick)), _PIECE, run_piece, write_counts, kept=kept, seed=seed, workers=workers)
+    todo, work = (default_cells(quick), run_default_piece) if default else (cells(quick), run_piece)
+    files = run_pieces(list(todo), _PIECE, work, write_counts, kept=kept, seed=seed, workers=workers)
     counts = Counts.total(count for file in files for count in read_counts(file))
-    place = {problem.name: i for i, problem in enumerate(PROBLEMS)}
+    place = {problem.name: i for i, problem in enumerate(DEFAULT_PROBLEMS if default else PROBLEMS)}
     return sorted(counts, key=lambda c: (place[c.problem], c.n, c.block_size))
 
 
 @click.command()
 @click.option("--quick", is_flag=True, help="Fewer trials and rows: a minute or two.")
+@click.option("--default", is_flag=True, help="Levels of btest(x, y), its block size and kernels its own, alone.")
 @click.option("--seed", default=2013, show_default=True, help="Seed of all draws.")
 @click.option("--workers", type=int, default=None, help="Processes; all cores by default.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("out/levels"), show_default=True)
-def main(quick: bool, seed: int, workers: int | None, out: Path) -> None:
-    """Measure level and power of every null, and write levels.csv and levels.md."""
-    counts = run(quick, seed, out, workers or default_threads())
-    write_counts(out / "levels.csv", counts)
-    command = f"python -m btests.experiments.levels{' --quick' if quick else ''} --seed {seed}"
-    write_tables(out / "levels.md", counts, command)
-    click.echo(f"wrote {out / 'levels.csv'} and {out / 'levels.md'}")
+def main(*, quick: bool, default: bool, seed: int, workers: int | None, out: Path) -> None:
+    """Measure level and power of every null, or the level of the default test, and write the tables."""
+    counts = run(quick, seed, out, workers or default_threads(), default=default)
+    name, write = ("levels-default", write_default_table) if default else ("levels", write_tables)
+    options = (" --default" if default else "") + (" --quick" if quick else "")
+    write_counts(out / f"{name}.csv", counts)
+    write(out / f"{name}.md", counts, f"python -m btests.experiments.levels{options} --seed {seed}")
+    click.echo(f"wrote {name}.csv and {name}.md to {out}")
 
 
 if __name__ == "__main__":

@@ -61,6 +61,23 @@ def write_tables(path: Path, counts: Sequence[Counts], command: str) -> None:
     path.write_text("\n".join(lines) + "\n")
 
 
+def write_default_table(path: Path, counts: Sequence[Counts], command: str) -> None:
+    """Write the table of levels of the default test."""
+    lines = [
+        f"Printed by `{command}`. Levels at .05 / .01 / .001 with 99 % intervals; `*`: the interval at .05 or .01 lies "
+        "outside [.045, .055] or [.008, .012].",
+        "",
+        "| problem | n | test | trials | levels | 99 % interval at .05 | at .01 |",
+        "| --- | --: | --- | --: | --- | --- | --- |",
+    ]
+    for c in counts:
+        low, high = c.interval(0)
+        low_1, high_1 = c.interval(1)
+        intervals = f"{low:.4f} to {high:.4f} | {low_1:.4f} to {high_1:.4f}"
+        lines.append(f"| {c.problem} | {c.n} | {c.null} | {c.trials} | {_levels(c)} | {intervals} |")
+    path.write_text("\n".join(lines) + "\n")
+
+
 def _gains(by_cell: dict[tuple[str, int, int, bool, str], Counts], null: str) -> tuple[float, float]:
     """Return the least and the largest gain in power of the default over ``null``."""
     gains = [

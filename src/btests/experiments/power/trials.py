@@ -24,6 +24,9 @@ PIECE = 50
 #: The share of the trials, but not fewer than ten, that a test runs in which takes longer than so many CPU seconds.
 SHARES = {1.5: 0.5, 0.0: 1.0}
 
+#: Levels are measured where the rows of both samples are at most so many together.
+NULL_ROWS = 700
+
 # The problem whose first trial measures the time of a test.
 _TIMED = PROBLEMS[0].name
 
@@ -131,6 +134,8 @@ def cells_of(
     found = []
     for n_x, n_y in sorted(trials, key=SIZES.index):
         for problem in PROBLEMS:
+            if problem.is_null and n_x + n_y > NULL_ROWS:
+                continue
             for method in methods(group, only):
                 cost = costs.get((method.name, n_x, n_y), float("inf"))
                 runs = trials_of(cost, trials[n_x, n_y], limit)
