@@ -34,6 +34,7 @@ from btests.result import TestResult
 from btests.selection import (
     Aggregate,
     CrossValidation,
+    JoinedFamily,
     MaxMMD,
     MaxRatio,
     Median,
@@ -75,6 +76,7 @@ __all__ = [
     "Gamma",
     "Gaussian",
     "InverseMultiquadric",
+    "JoinedFamily",
     "Kernel",
     "Laplacian",
     "Linear",

@@ -14,11 +14,11 @@ from tests.bounds import count_bounds
 from btests.blocks import Array
 from btests.experiments.power import __main__ as command
 from btests.experiments.power import methods, peers, penguins, relabel, tables, trials
-from btests.experiments.power.methods import DEFAULT, GROUPS, PEERS, VARIANTS, JoinedFamily, Variant
+from btests.experiments.power.methods import DEFAULT, GROUPS, PEERS, VARIANTS, Variant
 from btests.experiments.power.problems import PROBLEMS, SIZES
 from btests.experiments.power.trials import Cell, Power, add_up, read_costs, read_powers, write_costs, write_powers
 from btests.kernels import Distance, Gaussian
-from btests.selection import MedianFamily
+from btests.selection import JoinedFamily, MedianFamily
 from btests.statistics import Sample
 
 IN_NUMPY = [method for method in PEERS if not method.package]

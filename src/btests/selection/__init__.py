@@ -2,7 +2,7 @@
 
 from btests.selection.aggregate import Aggregate
 from btests.selection.cross_validation import CrossValidation
-from btests.selection.families import MedianFamily, PerCoordinate, bandwidths
+from btests.selection.families import JoinedFamily, MedianFamily, PerCoordinate, bandwidths
 from btests.selection.family import AnyFamily, MakesKernels
 from btests.selection.max_mmd import MaxMMD
 from btests.selection.max_ratio import MaxRatio
@@ -15,6 +15,7 @@ __all__ = [
     "AnyFamily",
     "Candidate",
     "CrossValidation",
+    "JoinedFamily",
     "MakesKernels",
     "MaxMMD",
     "MaxRatio",

@@ -10,7 +10,7 @@ import numpy as np
 
 from btests.kernels import Gaussian, Kernel, OnColumns, median_bandwidth
 from btests.kernels.parameters import require_positive
-from btests.selection.family import check_family
+from btests.selection.family import AnyFamily, check_family, kernels_of, shown
 from btests.selection.median import check_maker, check_rows, name_of, pooled_bandwidth
 from btests.statistics import AnySample
 
@@ -79,6 +79,42 @@ class MedianFamily:
         make = "" if self.make is Gaussian else f", make={name_of(self.make)}"
         rows = "" if self.n_rows == 100 else f", n_rows={self.n_rows}"
         return f"MedianFamily({len(self.factors)} factors{make}{rows})"
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedFamily:
+    """The kernels of several families, one family after the other.
+
+    Attributes
+    ----------
+    families : sequence of families
+        Lists of kernels, or families that depend on the data.
+
+    Examples
+    --------
+    >>> from btests import JoinedFamily, Laplacian, MedianFamily
+    >>> JoinedFamily([MedianFamily((0.5, 1, 2)), MedianFamily((1, 4), Laplacian)])
+    JoinedFamily([MedianFamily(3 factors), MedianFamily(2 factors, make=Laplacian)])
+    """
+
+    families: Sequence[AnyFamily]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.families, (list, tuple)) or not self.families:
+            raise TypeError(f"families must be a list of families, got {self.families!r}")
+        object.__setattr__(self, "families", tuple(check_family(family) for family in self.families))
+
+    def kernels(self, x: AnySample, y: AnySample) -> tuple[Kernel, ...]:
+        """Return the kernels of all families."""
+        return tuple(kernel for family in self.families for kernel in kernels_of(family, x, y))
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of each sample that the families look at, at most."""
+        return max((int(getattr(family, "n_rows", 2)) for family in self.families), default=2)
+
+    def __repr__(self) -> str:
+        return f"JoinedFamily([{', '.join(shown(family) for family in self.families)}])"
 
 
 @dataclass(frozen=True, slots=True)

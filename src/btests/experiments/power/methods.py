@@ -12,10 +12,9 @@ from btests.api import btest
 from btests.blocks import Array
 from btests.experiments.power import peers
 from btests.experiments.power.peers import LEVEL
-from btests.kernels import Distance, Kernel, Laplacian
-from btests.selection import Aggregate, MedianFamily
-from btests.selection.family import AnyFamily, kernels_of
-from btests.statistics import AnySample
+from btests.kernels import Distance, Laplacian
+from btests.selection import Aggregate, JoinedFamily, MedianFamily
+from btests.selection.family import AnyFamily
 
 #: The groups of tests, each with tables of its own.
 GROUPS = ("peers", "families")
@@ -61,17 +60,6 @@ class Method:
 
 
 @dataclass(frozen=True, slots=True)
-class JoinedFamily:
-    """The kernels of several families, one family after the other."""
-
-    families: tuple[AnyFamily, ...]
-
-    def kernels(self, x: AnySample, y: AnySample) -> tuple[Kernel, ...]:
-        """Return all kernels."""
-        return tuple(kernel for family in self.families for kernel in kernels_of(family, x, y))
-
-
-@dataclass(frozen=True, slots=True)
 class Variant:
     """A family of kernels and a correction that the default might have, tested in one block of all rows."""
 
@@ -114,6 +102,13 @@ _FEWER = MedianFamily(tuple(2.0**p for p in range(-3, 4)))
 _LAPLACIANS = MedianFamily(make=Laplacian)
 _ENERGY = (Distance(),)
 
+# Gaussians from 1/32 of the median bandwidth to twice (or four times) it, and a few Laplacians, whose city-block
+# distances are the larger the more columns there are.
+_NARROW = MedianFamily(tuple(2.0**p for p in range(-5, 2)))
+_NARROW_TO_4 = MedianFamily(tuple(2.0**p for p in range(-5, 3)))
+_THREE = MedianFamily((0.5, 2.0, 8.0), Laplacian)
+_FIVE = MedianFamily((0.5, 1.0, 2.0, 4.0, 8.0), Laplacian)
+
 # Doublings from the median bandwidth, and weights that fall with them: none, by half each, the same but not below 1/8,
 # and as 1 / (1 + k).
 _DOUBLINGS = tuple(abs(p) for p in range(-5, 6))
@@ -137,7 +132,11 @@ VARIANTS = (
     Variant("11 G + 11 L + E, max", (_GAUSSIANS, _LAPLACIANS, _ENERGY)),
     Variant("11 G + 11 L + E, soft", (_GAUSSIANS, _LAPLACIANS, _ENERGY), "soft"),
     Variant("11 G + 11 L + E, p floor", (_GAUSSIANS, _LAPLACIANS, _ENERGY), "pvalue", (*_FLOOR, *_FLOOR, 1.0)),
-    Variant("11 G + E, p floor", (_GAUSSIANS, _ENERGY), "pvalue", (*_FLOOR, 0.5)),
+    Variant("7 N, max", (_NARROW,)),
+    Variant("7 N + 3 L, max", (_NARROW, _THREE)),
+    Variant("7 N + 5 L, max", (_NARROW, _FIVE)),
+    Variant("8 N + 3 L, max", (_NARROW_TO_4, _THREE)),
+    Variant("7 N + 3 L, p even", (_NARROW, _THREE), "pvalue", (1.0,) * 10),
 )
 
 #: Name of the default in the tables.
