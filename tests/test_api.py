@@ -22,7 +22,6 @@ from btests import (
     Laplacian,
     Linear,
     Matern,
-    MedianFamily,
     Normal,
     Null,
     Pairwise,
@@ -30,6 +29,7 @@ from btests import (
     TestResult,
     ThirdCumulant,
     btest,
+    default_family,
     fast,
     median_bandwidth,
 )
@@ -293,7 +293,7 @@ def test_columns_of_whole_and_missing_aware_numbers() -> None:
 
 def test_the_default_aggregates_and_is_the_median_where_flips_are_not_asked_for() -> None:
     x, y = two_samples(90, 90)
-    assert btest(x, y, seed=1) == btest(x, y, kernel=Aggregate(MedianFamily()), seed=1)
+    assert btest(x, y, seed=1) == btest(x, y, kernel=Aggregate(default_family()), seed=1)
     one, other = (btest(x, y, kernel=k, null="third-cumulant", block_size=2, seed=1) for k in (None, "gaussian"))
     assert one == other
 

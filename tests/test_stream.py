@@ -147,8 +147,7 @@ def test_the_default_learns_its_bandwidths_from_the_first_hundred_rows() -> None
     kernels = tuple(c.kernel for c in btest(x[:100], y[:100], shuffle=False, seed=2).candidates)
     found = stream.result()
     assert tuple(c.kernel for c in found.candidates) == kernels
-    default = Aggregate(kernels, weights=MedianFamily().weights())
-    assert_same(found, btest(x, y, kernel=default, block_size=100, shuffle=False, seed=2))
+    assert_same(found, btest(x, y, kernel=Aggregate(kernels), block_size=100, shuffle=False, seed=2))
     # All data have another median than their first rows: to the last bit it holds for kernels that are told alone.
     assert btest(x, y, block_size=100, shuffle=False, seed=2).candidates != found.candidates
 

@@ -43,6 +43,7 @@ from btests.selection import (
     Selector,
     Weights,
     bandwidths,
+    default_family,
 )
 from btests.warnings import (
     BTestWarning,
@@ -111,6 +112,7 @@ __all__ = [
     "bandwidths",
     "btest",
     "compare",
+    "default_family",
     "median_bandwidth",
     "open_source",
 ]

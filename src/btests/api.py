@@ -19,7 +19,7 @@ from btests.order import deal
 from btests.pipeline import Question
 from btests.result import TestResult
 from btests.scaling import check_scale
-from btests.selection import Aggregate, MedianFamily, Selector, Setting
+from btests.selection import Aggregate, Selector, Setting, default_family
 from btests.selection.names import check_choice
 from btests.statistics import Sample
 from btests.validation import (
@@ -31,8 +31,8 @@ from btests.validation import (
     column_names,
 )
 
-#: What docs/choices.md finds best for data that nothing is known about.
-_DEFAULT = Aggregate(MedianFamily())
+#: What docs/power.md finds best for data that nothing is known about.
+_DEFAULT = Aggregate(default_family())
 
 
 def btest(
@@ -66,11 +66,11 @@ def btest(
         columns of them), read a chunk at a time; dask arrays and data frames. The answer for the same seed is the same.
         Or an iterator of batches (m, d), such as a generator or a data loader, read once (:class:`btests.Stream`).
     kernel
-        A kernel; ``None`` is ``Aggregate(MedianFamily())``, Gaussians of several bandwidths around the median at once
-        (and with a null other than ``SignFlip`` the median alone). Also ``"gaussian"``, ``"laplacian"``, ``"matern"``
-        (median bandwidth), ``"energy"``, ``"linear"``, or a function of two arrays (b, d) and (c, d), or of two lists
-        of objects, that returns the (b, c) matrix of kernel values. Or what chooses one, such as ``Weights()`` or
-        ``MaxRatio([Gaussian(1), Gaussian(2)])``: on half of the rows as a rule, which are then not tested. Or
+        A kernel; ``None`` is ``Aggregate(default_family())``, Gaussians and Laplacians of several bandwidths around the
+        median at once (with a null other than ``SignFlip`` the Gaussian of median bandwidth). Also ``"gaussian"``,
+        ``"laplacian"``, ``"matern"`` (median bandwidth), ``"energy"``, ``"linear"``, or a function of two arrays (b, d)
+        and (c, d), or of two lists of objects, that returns the (b, c) matrix of kernel values. Or a selector such as
+        ``Weights()`` or ``MaxRatio([Gaussian(1), Gaussian(2)])``; selectors hold out half of the rows by default. Or
         ``Aggregate(family)``, which tests with all kernels of a family, on all rows.
     block_size
         Rows of the smaller sample in a block, from 2 (linear time) to all (quadratic time). ``None`` or ``"auto"`` is

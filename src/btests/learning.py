@@ -8,7 +8,7 @@ import numpy as np
 
 from btests.blocks import Blocks
 from btests.kernels.protocol import Kernel
-from btests.selection import Aggregate, Median, MedianFamily, Selector, Setting
+from btests.selection import Aggregate, Median, Selector, Setting, default_family
 from btests.selection.family import MakesKernels, kernels_of
 from btests.selection.names import KERNELS, check_choice
 from btests.sources.protocol import Rows
@@ -38,7 +38,7 @@ class Learner:
                 f"{chosen!r} needs rows of its own to choose a kernel on, and a stream has none to spare; choose with "
                 "btest on some rows, and give the stream the kernel of that result"
             )
-        return cls(Aggregate(MedianFamily()) if chosen is None else chosen, dtype)  # type: ignore[arg-type]
+        return cls(Aggregate(default_family()) if chosen is None else chosen, dtype)  # type: ignore[arg-type]
 
     @property
     def aggregate(self) -> Aggregate:

@@ -42,8 +42,8 @@ class Stream:
     Parameters
     ----------
     kernel
-        A kernel, its name, ``Median(...)``, or ``Aggregate(family)``; None is ``Aggregate(MedianFamily())``. Bandwidths
-        that depend on the data come from the first 100 rows of each sample.
+        A kernel, its name, ``Median(...)``, or ``Aggregate(family)``; None is ``Aggregate(default_family())``.
+        Bandwidths that depend on the data come from the first 100 rows of each sample.
     block_size
         Rows of x and of y in a block; two numbers where they differ.
     seed
@@ -156,7 +156,7 @@ class Stream:
         >>> batches = (rng.normal(size=(64, 2)) for _ in range(100))
         >>> others = (rng.normal(size=(40, 2)) for _ in range(100))
         >>> btests.Stream(block_size=50, seed=1).consume(batches, others)
-        Stream(Aggregate(MedianFamily(11 factors)), block_size=50, seed=1: 80 blocks, 160 and 0 rows wait)
+        Stream(Aggregate(default_family()), block_size=50, seed=1: 80 blocks, 160 and 0 rows wait)
         """
         feed(self, Batches(x, "x"), Batches(y, "y"))
         return self
@@ -179,7 +179,7 @@ class Stream:
             summaries,
             self._seed,
             aggregate.correction,
-            aggregate.prior(),
+            None if aggregate.weights is None else tuple(aggregate.weights),
             engine=engine,
             n_waiting=self.n_waiting,
             width=self._columns.width,

@@ -15,8 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import btests
-from btests.selection import Aggregate, MedianFamily
-from btests.tables.together import FACTORS
+from btests.tables.together import DEFAULT_KERNELS
 from tests.tables.conftest import Shell
 
 # So little memory that any file is too large for it, and few rows are drawn.
@@ -116,7 +115,7 @@ def test_the_joint_test_is_that_of_all_rows(write: Callable[[Any, str], str], ta
     assert (rows["a"], rows["b"]) == (rows["a_given"], rows["b_given"]) == (5000, 4500)
     assert (rows["a_columns"], rows["b_columns"]) == (2000, 2000)
     x, y = (found.encoding.transform(path).astype(np.float32) for path in paths)
-    family = Aggregate(MedianFamily(FACTORS))
+    family = DEFAULT_KERNELS
     alone = btests.btest(x, y, kernel=family, block_size=found.result.block_size, seed=3)
     assert (found.result.statistic, found.result.pvalue) == (alone.statistic, alone.pvalue)
     assert np.array_equal(found.result.block_values, alone.block_values)

@@ -12,11 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import btests
-from btests.selection import Aggregate, MedianFamily
 from btests.tables.large import parts
 from btests.tables.large.drawing import Drawing
 from btests.tables.large.seen import Seen, converted
-from btests.tables.together import FACTORS
+from btests.tables.together import DEFAULT_KERNELS
 from tests.tables.conftest import Shell
 from tests.tables.test_large import in_pieces, mixed
 
@@ -256,8 +255,8 @@ def test_arrays_in_files(shell: Shell) -> None:
         np.save(f"{name}.npy", np.asfortranarray(array) if name == "a" else array)
     found = in_pieces("a.npy", "b.npy")
     x, y = (found.encoding.transform(f"{name}.npy").astype(np.float32) for name in "ab")
-    alone = btests.btest(x, y, kernel=Aggregate(MedianFamily(FACTORS)), block_size=found.result.block_size, seed=0)
-    other = btests.btest(y, x, kernel=Aggregate(MedianFamily(FACTORS)), block_size=found.result.block_size, seed=0)
+    alone = btests.btest(x, y, kernel=DEFAULT_KERNELS, block_size=found.result.block_size, seed=0)
+    other = btests.btest(y, x, kernel=DEFAULT_KERNELS, block_size=found.result.block_size, seed=0)
     assert found.result.pvalue in (alone.pvalue, other.pvalue)  # by the sums of the sides, either is dealt first
     assert found.result.n_x == 4000
 

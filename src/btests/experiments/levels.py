@@ -40,9 +40,6 @@ NULLS: dict[str, Null] = {
 
 _PIECE = 250  # trials that one task does
 
-#: Problems that the default is tried on with a thousand rows, too.
-LARGE_DEFAULTS = ("Gaussian, d = 10", "squared exponential, 5 x a y")
-
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -103,13 +100,10 @@ DEFAULTS: dict[str, SignFlip] = {
 def default_cells(quick: bool) -> Iterator[Cell]:
     """Yield the cells of the default test, whose block size is its own: written as 0."""
     trials = 100 if quick else 10_000
-    for n in (50, 200):
-        for i in range(len(DEFAULT_PROBLEMS)):
-            yield Cell(i, n, (0,), trials, True)
-    if not quick:
-        for i, problem in enumerate(DEFAULT_PROBLEMS):
-            if problem.name in LARGE_DEFAULTS:
-                yield Cell(i, 1000, (0,), trials, True)
+    for i, problem in enumerate(DEFAULT_PROBLEMS):
+        if problem.has_ties or problem.rows_of_x > 1:
+            yield Cell(i, 50, (0,), trials, True)
+        yield Cell(i, 200, (0,), trials, True)
 
 
 def run_default_piece(cell: Cell, piece: int, seed: int) -> list[Counts]:

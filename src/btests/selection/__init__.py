@@ -2,7 +2,7 @@
 
 from btests.selection.aggregate import Aggregate
 from btests.selection.cross_validation import CrossValidation
-from btests.selection.families import JoinedFamily, MedianFamily, PerCoordinate, bandwidths
+from btests.selection.families import JoinedFamily, MedianFamily, PerCoordinate, bandwidths, default_family
 from btests.selection.family import AnyFamily, MakesKernels
 from btests.selection.max_mmd import MaxMMD
 from btests.selection.max_ratio import MaxRatio
@@ -27,4 +27,5 @@ __all__ = [
     "Setting",
     "Weights",
     "bandwidths",
+    "default_family",
 ]

@@ -43,14 +43,13 @@ class Aggregate:
         Kernels; by default the paper's 26 bandwidths. A family that depends on the data, such as ``MedianFamily()``,
         must not change when x_a and y_a swap places.
     correction
-        ``"pvalue"``: the smallest p-value over its weight, p-values by Pearson III laws with the variance and the
-        skewness of all sign flips. ``"max"``: the largest MMD^2 over its own standard deviation. ``"soft"``: the soft
-        maximum of these ratios, as in MMD-FUSE. ``"rank"``: the smallest p-value over its weight, p-values by ranks
-        among the flips, which is the correction of MMDAgg.
+        ``"max"``: the largest MMD^2 over its own standard deviation. ``"soft"``: the soft maximum of these ratios, as
+        in MMD-FUSE. ``"rank"``: the smallest p-value over its weight, p-values by ranks among the flips, which is the
+        correction of MMDAgg. ``"pvalue"``: the same, p-values by Pearson III laws with the variance and the skewness of
+        all flips, which tell small ones apart that ranks do not. docs/power.md compares them.
     weights
-        One positive number per kernel for ``"pvalue"`` and ``"rank"``: how much of the level it gets. None: the
-        weights of the family for ``"pvalue"``, if it has a method ``weights``, as ``MedianFamily`` does, and the same
-        for all otherwise.
+        One positive number per kernel for ``"rank"`` and ``"pvalue"``: how much of the level it gets. None: the same
+        for all.
 
     References
     ----------
@@ -70,13 +69,13 @@ class Aggregate:
     """
 
     family: AnyFamily = _PAPER
-    correction: Literal["pvalue", "max", "soft", "rank"] = "pvalue"
+    correction: Literal["max", "soft", "rank", "pvalue"] = "max"
     weights: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "family", check_family(self.family))
-        if self.correction not in ("pvalue", "max", "soft", "rank"):
-            raise ValueError(f"correction must be 'pvalue', 'max', 'soft' or 'rank', got {self.correction!r}")
+        if self.correction not in ("max", "soft", "rank", "pvalue"):
+            raise ValueError(f"correction must be 'max', 'soft', 'rank' or 'pvalue', got {self.correction!r}")
         if self.weights is None:
             return
         if self.correction not in ("pvalue", "rank"):
@@ -102,7 +101,7 @@ class Aggregate:
     def conclude(self, summaries: Sequence[Summary], null: SignFlip, seed: int) -> Verdict:
         """Return which kernel spoke, and how surely."""
         flips = draw_flips(summaries[0], null.n_resamples, seed)
-        weights = np.array(self.prior() or np.ones(len(summaries)))
+        weights = np.array(self.weights or np.ones(len(summaries)))
         weights /= weights.sum()
         if self.correction == "rank":
             if null.ties != "conservative":
@@ -112,14 +111,7 @@ class Aggregate:
         used = weights if self.correction == "pvalue" else None
         return largest_score(summaries, flips, used, sharpness=sharpness, tie_weight=null.tie_weight(seed))
 
-    def prior(self) -> tuple[float, ...] | None:
-        """Return the weights that were given, or those of the family, if it has any and they are used: (J,)."""
-        if self.weights is not None:
-            return tuple(self.weights)
-        own = getattr(self.family, "weights", None) if self.correction == "pvalue" else None
-        return None if own is None else tuple(own())
-
     def __repr__(self) -> str:
         weights = "" if self.weights is None else ", weights=..."
-        correction = "" if self.correction == "pvalue" else f", correction={self.correction!r}"
+        correction = "" if self.correction == "max" else f", correction={self.correction!r}"
         return f"Aggregate({shown(self.family)}{correction}{weights})"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from btests.kernels import Gaussian, Kernel, OnColumns, median_bandwidth
+from btests.kernels import Gaussian, Kernel, Laplacian, OnColumns, median_bandwidth
 from btests.kernels.parameters import require_positive
 from btests.selection.family import AnyFamily, check_family, kernels_of, shown
 from btests.selection.median import check_maker, check_rows, name_of, pooled_bandwidth
@@ -65,15 +64,11 @@ class MedianFamily:
 
     def kernels(self, x: AnySample, y: AnySample) -> tuple[Kernel, ...]:
         """Return one kernel per factor."""
-        median = pooled_bandwidth(x, y, self.n_rows)
-        return tuple(self.make(factor * median) for factor in self.factors)
+        return self.around(pooled_bandwidth(x, y, self.n_rows))
 
-    def weights(self) -> tuple[float, ...]:
-        """Return one weight per kernel, which halves with each doubling or halving of the bandwidth.
-
-        Most differences are seen best near the median bandwidth: docs/choices.md measures what this gains and costs.
-        """
-        return tuple(2.0 ** -abs(math.log2(factor)) for factor in self.factors)
+    def around(self, bandwidth: float) -> tuple[Kernel, ...]:
+        """Return one kernel per factor of a bandwidth."""
+        return tuple(self.make(factor * bandwidth) for factor in self.factors)
 
     def __repr__(self) -> str:
         make = "" if self.make is Gaussian else f", make={name_of(self.make)}"
@@ -89,6 +84,8 @@ class JoinedFamily:
     ----------
     families : sequence of families
         Lists of kernels, or families that depend on the data.
+    name : str
+        Shown in place of the families.
 
     Examples
     --------
@@ -98,6 +95,7 @@ class JoinedFamily:
     """
 
     families: Sequence[AnyFamily]
+    name: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.families, (list, tuple)) or not self.families:
@@ -106,7 +104,16 @@ class JoinedFamily:
 
     def kernels(self, x: AnySample, y: AnySample) -> tuple[Kernel, ...]:
         """Return the kernels of all families."""
-        return tuple(kernel for family in self.families for kernel in kernels_of(family, x, y))
+        medians: dict[int, float] = {}  # a median takes longer than all else here: one for each number of rows
+        found: list[Kernel] = []
+        for family in self.families:
+            if isinstance(family, MedianFamily):
+                if family.n_rows not in medians:
+                    medians[family.n_rows] = pooled_bandwidth(x, y, family.n_rows)
+                found.extend(family.around(medians[family.n_rows]))
+            else:
+                found.extend(kernels_of(family, x, y))
+        return tuple(found)
 
     @property
     def n_rows(self) -> int:
@@ -114,7 +121,23 @@ class JoinedFamily:
         return max((int(getattr(family, "n_rows", 2)) for family in self.families), default=2)
 
     def __repr__(self) -> str:
-        return f"JoinedFamily([{', '.join(shown(family) for family in self.families)}])"
+        return self.name or f"JoinedFamily([{', '.join(shown(family) for family in self.families)}])"
+
+
+def default_family() -> JoinedFamily:
+    """Return the kernels that ``btest`` tests with by default, around the median bandwidth m.
+
+    Gaussians of m/32, m/16, .. 2m and Laplacians of m/2, 2m and 8m: docs/power.md compares them with others.
+
+    Examples
+    --------
+    >>> from btests import default_family
+    >>> default_family()
+    default_family()
+    """
+    gaussians = MedianFamily(tuple(2.0**p for p in range(-5, 2)))
+    laplacians = MedianFamily((0.5, 2.0, 8.0), Laplacian)
+    return JoinedFamily((gaussians, laplacians), "default_family()")
 
 
 @dataclass(frozen=True, slots=True)

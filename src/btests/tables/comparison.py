@@ -143,8 +143,7 @@ def compare(
         Share of the rows that may differ, such as 0.05: ask whether more of them would have to change to make the
         tables alike, in all columns taken together and in each, not whether there is a difference at all.
     kernel, null, block_size, budget, seed
-        Of the joint test, as in :func:`btests.btest`; the default kernels are five Gaussians around the median
-        bandwidth.
+        Of the joint test, as in :func:`btests.btest`.
     max_rows
         Rows a side to test at most: of longer tables a random choice. None is 1,000,000, or all in the joint test of
         files that are read in pieces.

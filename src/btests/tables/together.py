@@ -14,15 +14,12 @@ from btests.nulls import SignFlip
 from btests.nulls.names import null_of
 from btests.nulls.signs import Flips, draw_flips
 from btests.result import TestResult
-from btests.selection import Aggregate, Median, MedianFamily
+from btests.selection import Aggregate, Median, default_family
 from btests.summary import Summary
 
-#: Multiples of the median bandwidth. Rows of many coordinates are about as far apart from one another as the median is:
-#: much narrower or wider kernels than these see nothing.
-FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
-
-#: The kernels of the joint test by default.
-DEFAULT_KERNELS = Aggregate(MedianFamily(FACTORS))
+#: The kernels of the joint test by default, and the place of the Gaussian of median bandwidth among them.
+DEFAULT_KERNELS = Aggregate(default_family())
+CENTRE = 5
 
 # For columns and pairs, rows swap in blocks of at most so many rows, folded as if for so many kernels: several hundred
 # independent signs. The null variance of a linear statistic with score z is 1 + z^2 / n_signs times as large.

@@ -51,7 +51,7 @@ class Tally:
     kernels: tuple[Kernel, ...]
     summaries: tuple[Summary, ...]
     seed: int
-    correction: str = "pvalue"
+    correction: str = "max"
     weights: tuple[float, ...] | None = None
     engine: str = ""
     order: str = "as stored"

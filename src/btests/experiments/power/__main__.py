@@ -33,7 +33,7 @@ from btests.experiments.power.trials import (
 from btests.fast.pool import default_threads
 
 # Trials at every size.
-_TRIALS = dict(zip(SIZES, (200, 200, 100, 50, 100, 15), strict=True))
+_TRIALS = dict(zip(SIZES, (200, 150, 60, 40, 60, 20), strict=True))
 _QUICK_TRIALS = 5
 
 
@@ -74,7 +74,7 @@ def estimate(cells: list[Cell], costs: Costs) -> float:
 @click.option("--rows", type=int, multiple=True, help="Only the sizes with so many rows of x; several times.")
 @click.option("--trials", type=click.IntRange(min=1), default=None, help="Trials of each test; 20 to 200 by default.")
 @click.option("--only", multiple=True, help="Only the tests of these names; several times.")
-@click.option("--limit", default=4.0, show_default=True, help="Seconds of one test above which it is left out.")
+@click.option("--limit", default=2.0, show_default=True, help="Seconds of one test above which it is left out.")
 @click.option("--seed", default=2013, show_default=True, help="Seed of all draws.")
 @click.option("--workers", type=click.IntRange(min=1), default=None, help="Processes; all cores by default.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("out/power"), show_default=True)

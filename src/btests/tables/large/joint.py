@@ -20,7 +20,7 @@ from btests.selection import Setting
 from btests.sources import Dealt, Source
 from btests.statistics import Family, Stored, watched_by, with_moments
 from btests.summary import Summary
-from btests.tables.together import DEFAULT_KERNELS, FACTORS
+from btests.tables.together import CENTRE, DEFAULT_KERNELS
 from btests.tables.wording import option
 from btests.tally import Tally, conclude
 
@@ -98,6 +98,5 @@ def _all_kernels(
     tally = Tally(kernels, summaries, seed, engine=Family(kernels).engine(samples.x), order=samples.order)
     result = conclude(tally, null, began=began, selector=DEFAULT_KERNELS, selection=selection)
     result = replace(result, block_rule=setting.block_size(samples.x, samples.y, kernels).rule)
-    centre = FACTORS.index(1.0)
-    central = with_moments(summaries[centre], kernels[centre], samples.x, samples.y)
-    return result, (central, kernels[centre])
+    central = with_moments(summaries[CENTRE], kernels[CENTRE], samples.x, samples.y)
+    return result, (central, kernels[CENTRE])
