@@ -36,7 +36,8 @@ class Outcome:
         """Return the outcome on ``rows`` points of the blobs in each sample."""
         rng = np.random.default_rng(seed)
         p, again, q = blobs(rows, rng), blobs(rows, rng), blobs(rows, rng, rotated=False)
-        return cls(seed, p, q, btest(p, again, kernel=_KERNEL, seed=seed), btest(p, q, kernel=_KERNEL, seed=seed))
+        alike, unlike = (btest(p, other, kernel=_KERNEL, block_size="sqrt", seed=seed) for other in (again, q))
+        return cls(seed, p, q, alike, unlike)
 
     def to_text(self) -> str:
         """Return a table with one column for each of the tests."""

@@ -14,6 +14,7 @@ from btests.blocks import Array, Blocks
 from btests.kernels.protocol import Kernel, Radial
 from btests.statistics.plain import summarize_plain
 from btests.statistics.sample import AnySample, Sample
+from btests.statistics.whole import Gram
 from btests.statistics.window import Window
 from btests.summary import Part, Summary
 from btests.tree import cover
@@ -107,7 +108,10 @@ class Family:
             found.update(zip(group, zip(*of_each, strict=True), strict=True))
         summaries = []
         for kernel, own in zip(self.kernels, terms, strict=True):
-            if own is None:
+            if own is None and blocks.n_blocks == 1 and not goes_on and blocks.n_x + blocks.n_y > _TILED_ROWS:
+                whole = Gram(kernel, x, y, for_summary=True).summary()
+                values, cores = whole.values, whole.cores
+            elif own is None:
                 values, cores = summarize_plain(kernel, x, y, blocks, numbers=numbers, nodes=nodes)
             else:
                 values, cores = (reduce(add, (_weighted(term, found[_unit(term)][i]) for term in own)) for i in (0, 1))
@@ -166,6 +170,9 @@ def terms_of(kernel: Kernel) -> tuple[Radial, ...] | None:
     terms: Callable[[], tuple[Radial, ...] | None] | None = getattr(kernel, "terms", None)
     return None if terms is None else terms()
 
+
+# One block of more rows of x and y together than this is evaluated by tiles: its Gram matrices would take 64 MB.
+_TILED_ROWS = 2048
 
 # A chunk of blocks is cut into so many nodes at least, where it has as many blocks.
 _NODES = 16

@@ -15,6 +15,7 @@ from btests.kernels.protocol import Kernel
 from btests.statistics.gram import difference, grouped_paired_cores, grouped_unpaired_cores, members
 from btests.statistics.plain import evaluate, sees_no_shift
 from btests.statistics.sample import Sample
+from btests.statistics.window import Window
 from btests.summary import Summary
 
 #: Rows and columns of a tile: half a MiB, large enough for fast matrix products and small enough for a cache.
@@ -117,8 +118,8 @@ class Gram:
     """
 
     kernel: Kernel
-    x: Sample
-    y: Sample
+    x: Sample | Window
+    y: Sample | Window
     for_summary: bool = False
     _margins: Margins | None = field(default=None, init=False, repr=False, compare=False)
     _group_sums: Array | None = field(default=None, init=False, repr=False, compare=False)

@@ -29,6 +29,9 @@ class Window:
     start: int
     frame: Frame
 
+    def __len__(self) -> int:
+        return len(self.rows)
+
     @property
     def order(self) -> None:
         """None: the rows are in their order already."""
