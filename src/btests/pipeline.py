@@ -9,12 +9,12 @@ from typing import Any
 
 from btests.block_size import BlockSize
 from btests.blocks import Blocks
-from btests.kernels import Kernel
+from btests.kernels import Kernel, OnColumns
 from btests.nulls import Law, Null, SignFlip
 from btests.nulls.protocol import check_sizes, wants_gram
 from btests.result import TestResult
 from btests.scaling import pooled_scales, warn_of_scales
-from btests.selection import Aggregate, Selection, Selector, Setting
+from btests.selection import Aggregate, PerCoordinate, Selection, Selector, Setting
 from btests.selection.names import KERNELS
 from btests.statistics import MMD, AnySample, Family, Gram, Sample, summarize, with_moments
 from btests.statistics.checks import check_kernel, check_precision
@@ -59,7 +59,7 @@ class Question:
         if x.is_numeric and self.scale:
             scales = pooled_scales(x, y)
             x, y = x.scaled(scales), y.scaled(scales)
-        elif x.is_numeric and self.scale is None:
+        elif x.is_numeric and self.scale is None and _mixes_columns(self.kernel):
             warn_of_scales(x, y, self.names)
         if isinstance(self.kernel, Aggregate):
             found = self._all_kernels(self.kernel, x, y)
@@ -122,6 +122,11 @@ class Question:
             raise ValueError(f"{self.null!r} tests all rows at once: block_size must be {n} or None, got {asked}")
         check_sizes(self.null, len(x), len(y))
         return BlockSize(n, "one block")
+
+
+def _mixes_columns(kernel: object) -> bool:
+    """Whether distances over all columns matter to a kernel or to the members of a family."""
+    return not isinstance(kernel, OnColumns) and not isinstance(getattr(kernel, "family", None), PerCoordinate)
 
 
 def choose(

@@ -87,7 +87,13 @@ def test_files(client: Any, shuffle: Any, tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", X.astype(np.float32))
     parquet = tmp_path / "y.parquet"
     pd.DataFrame(Y.astype(np.float32), columns=NAMES).to_parquet(parquet, row_group_size=1111)
-    options: dict[str, Any] = {"kernel": Gaussian(1.0), "dtype": "float32", "seed": 8, "shuffle": shuffle}
+    options: dict[str, Any] = {
+        "kernel": Gaussian(1.0),
+        "dtype": "float32",
+        "seed": 8,
+        "shuffle": shuffle,
+        "scale": False,
+    }
     with pytest.MonkeyPatch.context() as patch:  # a buffer of a few row groups
         of: Any = Dealt.of
         patch.setitem(of.__func__.__kwdefaults__, "memory", 3000 * (2 * 3 * 4 + 24))

@@ -56,7 +56,7 @@ def test_a_choice_that_serves_several_nulls_is_the_one_that_serves_one() -> None
             for null in expected:
                 with pytest.MonkeyPatch.context() as patch:
                     patch.setattr("warnings.warn", lambda *args, **kwargs: None)
-                    result = btest(x, y, kernel=choice, null=NULLS[null], seed=trial, shuffle=False)
+                    result = btest(x, y, kernel=choice, null=NULLS[null], block_size="sqrt", seed=trial, shuffle=False)
                 expected[null] += result.rejects(0.05)
         assert found == expected
 
