@@ -278,6 +278,11 @@ def test_two_rules_for_the_block_size(options: dict[str, Any]) -> None:
     refused(ValueError, "not both", **options)
 
 
+@pytest.mark.parametrize("null", ["normal", "permutation", "spectrum", "gamma", "pearson"])
+def test_a_budget_that_decides_nothing(null: str) -> None:
+    refused(ValueError, "budget decides nothing", null=null, budget=1.0)
+
+
 @pytest.mark.parametrize("seed", [-1, 1.5, "1", True, [1], np.random.default_rng(0)])
 def test_seeds(seed: Any) -> None:
     with pytest.raises(ValueError, match="seed must be a whole number of at least 0 or None"):

@@ -77,7 +77,8 @@ def test_names_of_rules() -> None:
     assert check_block_rule(None) == check_block_rule("auto") == BlockRule()
     assert check_block_rule("sqrt") == check_block_rule(None, 0.5) == BlockRule(exponent=0.5)
     assert check_block_rule(None, many_blocks=True) == BlockRule(exponent=0.5)
-    assert check_block_rule(None, None, 3, many_blocks=True) == BlockRule(budget=3.0)
+    with pytest.raises(ValueError, match="budget decides nothing"):
+        check_block_rule(None, None, 3, many_blocks=True)
     assert check_block_rule(np.int64(7)) == BlockRule(7)
     with pytest.raises(ValueError, match="'root'"):
         check_block_rule("root")

@@ -167,3 +167,22 @@ def test_fold_sizes_count_blocks() -> None:
     both = Summary.join([one, other])
     assert both.fold_sizes().shape == (len(both.cores),)
     assert both.fold_sizes().sum() == 200
+
+
+@pytest.mark.parametrize("n", [20, 100])
+def test_intervals_and_tests_agree_on_zero(n: int) -> None:
+    """An interval begins above zero only where the test rejects, and no difference is more than tolerated otherwise."""
+    for seed in range(30):
+        rng = np.random.default_rng([n, seed])
+        result = btest(rng.normal(size=(n, 2)), rng.normal(size=(n, 2)), seed=seed)
+        for level in (0.5, 0.95):
+            assert result.confidence_interval(level).low <= 0.0 or result.rejects(1.0 - level)
+        assert result.pvalue_above(0.0) >= result.pvalue
+
+
+def test_few_draws_do_not_move_an_interval() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(300, 2)), rng.normal(size=(300, 2)) + 1.0
+    few, many = (btest(x, y, kernel=Gaussian(1.0), null=SignFlip(n), seed=1) for n in (19, 1999))
+    assert few.confidence_interval(0.99) == many.confidence_interval(0.99)
+    assert few.pvalue_above(0.01) == many.pvalue_above(0.01) < 1e-3

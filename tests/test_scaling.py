@@ -43,7 +43,7 @@ def test_units_of_frames_do_not_matter() -> None:
 
 def test_arrays_stay_as_they_are_and_a_warning_names_the_columns() -> None:
     x, y = frames(shift=0.6)
-    with pytest.warns(ScaleWarning, match="scale of column 0, column 1 .* column 2.*scale=True") as caught:
+    with pytest.warns(ScaleWarning, match="column 0, column 1: .*column 2, .*scale=True") as caught:
         plain = btest(x.to_numpy(), y.to_numpy(), seed=1)
     assert len(caught) == 1
     assert plain.pvalue > 0.01
@@ -112,9 +112,45 @@ def test_workers_scale_too(tmp_path: Path) -> None:
     assert_same(btest(x, y, block_size=25, seed=1, workers=1), btest(x, y, block_size=25, seed=1))
 
 
+@pytest.mark.parametrize("spreads", [(1.0, 1e160), (1e-200, 1.0), (1e-3, 1e200)], ids=str)
+def test_huge_and_tiny_columns_are_named_too(spreads: tuple[float, float]) -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 100, 2)) * spreads
+    with pytest.warns(ScaleWarning, match="column 0: "):
+        btest(x, y, seed=1)
+
+
+def test_kernels_of_single_columns_and_of_users_are_not_warned_of() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 100, 2)) * [1.0, 1e5]
+    own: Any = lambda a, b: np.exp(-np.abs(a[:, None, 0] - b[None, :, 0]))  # noqa: E731
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", BTestWarning)
+        for kernel in (btests.OnColumns(btests.Gaussian(1.0), [0]), btests.Aggregate(btests.PerCoordinate()), own):
+            btest(x, y, kernel=kernel, seed=1)
+
+
+def test_single_columns_and_objects_are_not_scaled() -> None:
+    rng = np.random.default_rng(0)
+    x, y = pd.DataFrame({"v": 50.0 * rng.normal(size=100)}), pd.DataFrame({"v": 50.0 * rng.normal(size=100)})
+    kernel = btests.Gaussian(2.0)
+    assert_same(btest(x, y, kernel=kernel, seed=1), btest(x["v"], y["v"], kernel=kernel, seed=1))
+    words = ["a", "b", "ab", "c"]
+    with pytest.raises(ValueError, match="rows are objects"):
+        btest(words, words, kernel=btests.Pairwise(lambda a, b: float(a == b)), scale=True)
+
+
 def test_batches_are_not_scaled_and_say_so() -> None:
     x, y = frames(600, 600)
-    with pytest.warns(ScaleWarning, match="'thickness'"):
-        btests.Stream(block_size=50, seed=1).update(x, y)
+    for block_size in (50, 300):
+        stream = btests.Stream(block_size=block_size, seed=1)
+        with pytest.warns(ScaleWarning, match="'thickness'"):
+            _fed(stream, x, y)
     with pytest.raises(ValueError, match="scale needs all rows"):
         btest(iter([x]), iter([y]), scale=True)
+
+
+def _fed(stream: btests.Stream, x: Any, y: Any) -> btests.TestResult:
+    """Return the result after one batch, which is when kernels are known at the latest."""
+    stream.update(x, y)
+    return stream.result()

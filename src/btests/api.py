@@ -14,7 +14,7 @@ from btests.fast.pool import limit_threads
 from btests.kernels import Combination, Kernel, Pairwise
 from btests.nulls import Null, SignFlip
 from btests.nulls.names import null_of
-from btests.nulls.protocol import wants_blocks
+from btests.nulls.protocol import kinds_of_blocks
 from btests.order import deal
 from btests.pipeline import Question
 from btests.result import TestResult
@@ -153,7 +153,7 @@ def btest(
         found = Call(kernel, null, given, *options, began).of(x, y, are_objects=_is_for_objects(kernel))
         if found is not None:
             return found
-    rule = check_block_rule(block_size, block_exponent, budget, many_blocks=wants_blocks(null))
+    rule = check_block_rule(block_size, block_exponent, budget, **kinds_of_blocks(null))
     if checkpoint is not None or progress is not None:
         raise ValueError("checkpoint and progress are for rows in files, and these are in memory")
     if shuffle == "buffered":
@@ -168,7 +168,8 @@ def btest(
     number = check_seed(given)
     names = column_names(x) or column_names(y)
     order = "exact" if shuffle else "as stored"
-    units = True if units is None and names is not None else units
+    # Of a single column no scale matters to a bandwidth that fits the data, and one that is named means what it says.
+    units = True if units is None and names is not None and len(names) > 1 else units
     question = Question(kernel, null, number, Setting(rule, dtype), order, began, units, names)
     with limit_threads(n_threads):
         return question.of(_dealt(rows_x, number, 1, shuffle), _dealt(rows_y, number, 2, shuffle))

@@ -80,12 +80,17 @@ class BlockRule:
 
 
 def check_block_rule(
-    block_size: object, block_exponent: object = None, budget: object = None, *, many_blocks: bool = False
+    block_size: object,
+    block_exponent: object = None,
+    budget: object = None,
+    *,
+    many_blocks: bool = False,
+    all_rows: bool = False,
 ) -> BlockRule:
     """Return the rule that the arguments of :func:`btests.btest` name, or raise.
 
     ``many_blocks`` is for null distributions that are estimated from the spread of the blocks: the paper's rule is then
-    the default.
+    the default. ``all_rows`` is for those of one block of all rows. A budget decides nothing for either.
     """
     if isinstance(block_size, str):
         if block_size not in ("auto", "sqrt"):
@@ -106,7 +111,10 @@ def check_block_rule(
         if budget is not None:
             raise ValueError("budget is for the automatic block size: name it or the rule of the paper, not both")
         return BlockRule(exponent=PAPER_EXPONENT if block_exponent is None else float(block_exponent))  # type: ignore[arg-type]
-    if many_blocks and budget is None:
+    if budget is not None and (many_blocks or all_rows):
+        blocks = "many blocks, of the root of n by default" if many_blocks else "all rows in one block"
+        raise ValueError(f"budget decides nothing here: this null distribution takes {blocks}")
+    if many_blocks:
         return BlockRule(exponent=PAPER_EXPONENT)
     return BlockRule(budget=BUDGET if budget is None else float(budget))  # type: ignore[arg-type]
 

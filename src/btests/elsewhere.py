@@ -17,7 +17,7 @@ from btests.fast.pool import limit_threads
 from btests.kernels import Kernel
 from btests.kernels.fingerprint import fingerprint
 from btests.nulls import Null
-from btests.nulls.protocol import wants_blocks, wants_gram
+from btests.nulls.protocol import kinds_of_blocks, wants_gram
 from btests.pipeline import Question
 from btests.result import TestResult
 from btests.samples import describe, is_elsewhere, left_out, matched, names_of, open_samples
@@ -51,8 +51,7 @@ class Call:
             return self._in_batches(x, y)
         if self.workers is None and not is_elsewhere(x) and not is_elsewhere(y):
             return None
-        many_blocks = wants_blocks(self.null)
-        rule = check_block_rule(self.block_size, self.block_exponent, self.budget, many_blocks=many_blocks)
+        rule = check_block_rule(self.block_size, self.block_exponent, self.budget, **kinds_of_blocks(self.null))
         if wants_gram(self.null):
             raise ValueError(f"{self.null!r} needs all rows in memory at once; load them, or take null=SignFlip()")
         return self._in_chunks(x, y, Setting(rule, self.dtype))
@@ -93,7 +92,7 @@ class Call:
             setting.rule.check(min(source.n_rows for source in sources))
             kept = None if self.checkpoint is None else Path(self.checkpoint)
             names = names_of(x, sources[0]) or names_of(y, sources[1])
-            scale = True if self.scale is None and names is not None else self.scale
+            scale = True if self.scale is None and names is not None and len(names) > 1 else self.scale
             told = (fingerprint(self.kernel), setting, self.null, self.shuffle, scale)
             run = repr((*told, *map(describe, sources))) if kept else ""
             recorder = Recorder(kept, run, self.seed, self.progress)

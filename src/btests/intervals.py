@@ -27,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from btests.blocks import Array
-from btests.nulls.laws import SMALLEST, StudentLaw
+from btests.nulls.laws import StudentLaw
 from btests.summary import ENOUGH_BLOCKS, Summary, sample_sd
 
 # Groups of rows in a block that its own variance is estimated from.
@@ -36,6 +36,10 @@ _ENOUGH_GROUPS = 8
 # (2 z^2 + 1) / z^2 and (z^2 + 1) / z^2 at z = 1.96: the expansion and the interval agree there. Other levels keep these
 # numbers, so that intervals of several levels are nested.
 _LINEAR, _INTERACTION = 2.26, 1.26
+
+# The variance as a linear function of theta is taken for no less than this share of its estimate: far from the estimate
+# it would be negative.
+_LEAST = 1.0 / 16.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +77,14 @@ class Spread:
         """Return theta - U such that this is the p-value of "MMD^2 is at most theta" for the estimate U."""
         t = -StudentLaw(1.0, self.degrees).threshold(probability)
         bend = t * self.skew
-        return t * (bend + math.hypot(bend, self.standard_error))
+        found = t * (bend + math.hypot(bend, self.standard_error))
+        if self.variance + 2.0 * self.skew * found < _LEAST * self.variance:
+            return t * math.sqrt(_LEAST) * self.standard_error
+        return found
 
     def pvalue(self, difference: float) -> float:
         """Return the p-value of "MMD^2 is at most theta" for ``difference`` = theta - U; in (0, 1]."""
-        variance = self.variance + 2.0 * self.skew * difference
-        if variance <= 0.0:  # further away than any quantile
-            return SMALLEST if difference < 0.0 else 1.0
+        variance = max(_LEAST * self.variance, self.variance + 2.0 * self.skew * difference)
         return StudentLaw(math.sqrt(variance), self.degrees).pvalue(-difference)
 
 

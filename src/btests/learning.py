@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from btests.blocks import Blocks
 from btests.kernels.protocol import Kernel
+from btests.scaling import warn_of_scales
 from btests.selection import Aggregate, Median, Selector, Setting, default_family
 from btests.selection.family import MakesKernels, kernels_of
 from btests.selection.names import KERNELS, check_choice
@@ -57,11 +59,12 @@ class Learner:
         learner = self.kernel.family if isinstance(self.kernel, Aggregate) else self.kernel
         return int(getattr(learner, "n_rows", _ROWS))
 
-    def learn(self, x: Rows, y: Rows, plan: Blocks) -> Family:
+    def learn(self, x: Rows, y: Rows, plan: Blocks, names: Sequence[str] | None = None) -> Family:
         """Return the kernels for the first rows (m, d) of both samples, as many as the blocks of a plan hold."""
         # Rows that sign flips swap, and both or none of them: a swap leaves the choice as it is, and the flips exact.
         of_x, of_y = plan.partners(np.arange(min(self.n_rows, plan.n_partners)))
         samples = Sample(x[of_x]), Sample(y[of_y])
+        warn_of_scales(*samples, names)
         kernels: tuple[Kernel, ...]
         if isinstance(self.kernel, Aggregate):
             kernels = kernels_of(self.kernel.family, *samples)

@@ -17,7 +17,7 @@ from btests.diagnostics import Normality, ks_normality, skewness
 from btests.intervals import Spread, estimate_spread
 from btests.kernels.combination import shortened
 from btests.kernels.protocol import Kernel
-from btests.nulls.laws import Law
+from btests.nulls.laws import DrawnLaw, Law
 from btests.nulls.protocol import Null
 from btests.remarks import note_on, warn_of_order, warn_of_rounding
 from btests.selection.aggregate import Aggregate
@@ -205,7 +205,8 @@ class TestResult:
 
         It is about the average of the block values (with ``CrossBlocks``, ``Spectrum`` and ``Gamma`` too, whose
         statistics are other estimates) and corrected for skewness: it reaches further up than down as a rule. MMD^2
-        itself is never negative; the interval may begin below zero.
+        itself is never negative; the interval may begin below zero, and it does not begin above zero where the test
+        does not reject at the level ``1 - confidence_level``.
 
         Parameters
         ----------
@@ -227,21 +228,27 @@ class TestResult:
         --------
         pvalue_above : one-sided p-value of the same pivot.
         """
-        tail = (1.0 - check_alpha(confidence_level)) / 2.0
-        spread, estimate = self._spread(), self.summary.mean()
-        return Interval(estimate + spread.quantile(tail), estimate + spread.quantile(1.0 - tail))
+        confidence_level = check_alpha(confidence_level)
+        alpha, mean, spread = 1.0 - confidence_level, self.summary.mean(), self._spread()
+        low, high = mean + spread.quantile(alpha / 2.0), mean + spread.quantile(1.0 - alpha / 2.0)
+        return Interval(min(low, 0.0) if self._pvalue_of_zero() > alpha else low, high)
 
     def pvalue_above(self, tau: float) -> float:
         """Return the p-value of "MMD^2 is at most ``tau``": small where the difference is more than tolerated.
 
-        Unlike ``pvalue`` it does not assume that the distributions are the same, so at tau = 0 it is another, more
-        cautious p-value as a rule. It is 0.025 at the lower end of the 95 % interval.
+        Unlike ``pvalue`` it does not assume that the distributions are the same. It is 0.025 at the lower end of the
+        95 % interval, and never less than ``pvalue``: distributions that are the same differ by at most ``tau``, too.
         """
         if isinstance(tau, bool) or not isinstance(tau, Real):
             raise TypeError(f"tau must be a number, got {tau!r}")
         if not math.isfinite(tau) or tau < 0:
             raise ValueError(f"tau must be a finite number of at least 0, got {tau!r}")
-        return self._spread().pvalue(tau - self.summary.mean())
+        return max(self._pvalue_of_zero(), self._spread().pvalue(tau - self.summary.mean()))
+
+    def _pvalue_of_zero(self) -> float:
+        """Return ``pvalue``, or 0 if it is as small as the number of draws allows, and says no more than that."""
+        law = self.law
+        return 0.0 if isinstance(law, DrawnLaw) and self.statistic > law.draws[-1] + law.tolerance else self.pvalue
 
     def skewness(self) -> float:
         """Return the sample skewness of the block values, NaN for fewer than 3 blocks."""

@@ -19,8 +19,8 @@ _ROWS, _MOST_ROWS = 4096, 2**16
 # weight of the other.
 _RATIO = 100.0
 
-# Scales of a few rows that differ by less are not looked at more closely.
-_SUSPECT = 30.0
+# Ranges of a few rows that differ by less are not looked at more closely.
+_FEW, _SUSPECT = 64, 30.0
 
 # Columns that a warning names.
 _NAMED = 3
@@ -50,20 +50,21 @@ def pooled_scales(x: AnySample, y: AnySample) -> Array:
 
 def warn_of_scales(x: AnySample, y: AnySample, names: Sequence[str] | None) -> None:
     """Warn if the scales of columns differ by orders of magnitude, and name the columns."""
-    spreads = np.sqrt(x.frame.spread + y.frame.spread)
-    varying = spreads[(spreads > 0.0) & np.isfinite(spreads)]
-    if varying.size < 2 or varying.max() < _SUSPECT * varying.min():
+    some = np.concatenate([x.first(_FEW), y.first(_FEW)]).astype(np.float64)
+    spreads = np.ptp(some, axis=0)
+    varying = spreads[spreads > 0.0]
+    if varying.size < 2 or varying.max() / _SUSPECT < varying.min():
         return
     scales = np.where(spreads > 0.0, pooled_scales(x, y), np.nan)
     largest = int(np.nanargmax(scales))
-    small = np.flatnonzero(scales * _RATIO <= scales[largest])
+    small = np.flatnonzero(scales <= scales[largest] / _RATIO)
     if not small.size:
         return
     shown = [_name(names, int(j)) for j in small[np.argsort(scales[small], kind="stable")][:_NAMED]]
     more = f" and {small.size - _NAMED} more" if small.size > _NAMED else ""
     warn(
-        f"the scale of {', '.join(shown)}{more} is less than 1/{_RATIO:g} of that of {_name(names, largest)}: the "
-        "kernel hardly sees such columns; scale=True puts all columns on one scale, scale=False takes them as they are",
+        f"{', '.join(shown)}{more}: on a scale of less than 1/{_RATIO:g} of that of {_name(names, largest)}, hardly "
+        "seen by the kernel; btest(..., scale=True) puts all columns on one scale, scale=False takes them as they are",
         ScaleWarning,
     )
 

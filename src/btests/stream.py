@@ -18,7 +18,6 @@ from btests.kernels.protocol import Kernel
 from btests.learning import Learner
 from btests.nulls import Null
 from btests.result import OVERFLOWED, TestResult
-from btests.scaling import warn_of_scales
 from btests.selection import Aggregate, Median
 from btests.statistics import Family, Sample, measured
 from btests.statistics.frame import FRAME_ROWS, Frame
@@ -207,9 +206,8 @@ class Stream:
     def _begin(self) -> None:
         n = -(-self._learner.n_rows // min(self._b))  # blocks
         x, y = (_first(rows, max(FRAME_ROWS, n * b)) for rows, b in zip(self._rows, self._b, strict=True))
-        self._family = self._learner.learn(x, y, self._plan(n, 1))
+        self._family = self._learner.learn(x, y, self._plan(n, 1), self._columns.names)
         samples = Sample(x), Sample(y)
-        warn_of_scales(*samples, self._columns.names)
         self._frame = samples[0].frame
         self._typical = typical_sizes(self._family.kernels, *samples)
         self._family = self._family.suited(self._typical)
@@ -259,7 +257,7 @@ class Stream:
             x, y = (_first(rows, n * b) for rows, b in zip(self._rows, self._b, strict=True))
             if x.dtype != y.dtype:
                 x, y = x.astype(np.float64), y.astype(np.float64)
-            family = self._learner.learn(x, y, self._plan(n, 1))
+            family = self._learner.learn(x, y, self._plan(n, 1), self._columns.names)
             samples = Sample(x), Sample(y)
             blocks = self._plan(n, len(family.kernels))
             typical = typical_sizes(family.kernels, *samples)

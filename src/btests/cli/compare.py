@@ -46,10 +46,10 @@ def _share(context: click.Context, option: click.Parameter, text: str | None) ->
 
 def _rows(context: click.Context, option: click.Parameter, text: str | None) -> int | str | None:
     """Return the size of a block, a number or ``sqrt``."""
-    if text is None or text == "sqrt":
+    if text in (None, "auto", "sqrt"):
         return text
     if not (text.isascii() and text.isdigit() and int(text) >= 2):
-        raise click.UsageError(f"--block-size must be a whole number of at least 2, or sqrt, got {text!r}.")
+        raise click.UsageError(f"--block-size must be a whole number of at least 2, sqrt or auto, got {text!r}.")
     return int(text)
 
 
@@ -90,7 +90,10 @@ _FLAGS = {"value_a": "--a", "value_b": "--b"}
     "each column, such as 5%; by default whether they differ at all.",
 )
 @click.option(
-    "--kernel", type=click.Choice(_KERNELS), default=None, help="Of the joint test; several Gaussians by default."
+    "--kernel",
+    type=click.Choice(_KERNELS),
+    default=None,
+    help="Of the joint test; Gaussians and Laplacians by default.",
 )
 @click.option("--null", type=click.Choice(_NULLS), default=None, help="Of the joint test; sign-flip by default.")
 @click.option(
@@ -216,6 +219,8 @@ def _check_options(options: dict[str, Any]) -> None:
         raise click.UsageError("--a and --b are values of the column that --by names; name that too.")
     if options["workers"] is not None and options["dask"] is not None:
         raise click.UsageError("--workers starts a cluster and --dask names one; give one of them.")
+    if options["budget"] is not None and options["block_size"] not in (None, "auto"):
+        raise click.UsageError("--budget is for the automatic block size; leave out --block-size.")
     if options["delimiter"] == "\\t":  # as a shell hands it over
         options["delimiter"] = "\t"
     if options["delimiter"] is not None and len(options["delimiter"]) != 1:

@@ -148,6 +148,8 @@ class DrawnLaw:
     def threshold(self, alpha: float) -> float:
         """Return the value that the statistic must exceed, infinity where there are too few draws for ``alpha``."""
         # The p-value is a decreasing step function; it steps where a draw begins to tie, and where it ends to.
+        if self.pvalue(-math.inf) <= alpha:
+            return -math.inf
         steps = np.sort(np.concatenate([self.draws - self.tolerance, self.draws + self.tolerance]))
         low, high = 0, steps.size
         while low < high:  # the first step after which the p-value is at most alpha

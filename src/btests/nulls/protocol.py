@@ -28,9 +28,9 @@ def wants_gram(null: Null) -> bool:
     return bool(getattr(null, "wants_gram", False))
 
 
-def wants_blocks(null: Null) -> bool:
-    """Whether a null distribution is estimated from the spread of many blocks."""
-    return bool(getattr(null, "many_blocks", False))
+def kinds_of_blocks(null: Null) -> dict[str, bool]:
+    """Return whether a null distribution takes many blocks, or all rows: see ``check_block_rule``."""
+    return {"many_blocks": bool(getattr(null, "many_blocks", False)), "all_rows": wants_gram(null)}
 
 
 def check_sizes(null: Null, n_x: int, n_y: int) -> None:

@@ -79,7 +79,7 @@ class Aggregate:
         if self.weights is None:
             return
         if self.correction not in ("pvalue", "rank"):
-            raise ValueError("weights are for correction='pvalue' and 'rank'; the largest ratio takes none")
+            raise ValueError(f"weights are for correction='pvalue' and 'rank'; {self.correction!r} takes none")
         if not isinstance(self.weights, (Sequence, np.ndarray)) or isinstance(self.weights, str):
             raise TypeError(f"weights must be a list, one for each kernel, got {self.weights!r}")
         for weight in self.weights:

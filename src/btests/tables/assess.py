@@ -121,6 +121,8 @@ def assess(columns: Sequence[Cells], options: Options, progress: Callable[[float
         )
         effect = _measured(x, y, columns, options, orders)
     notes = [str(warning.message) for warning in caught]
+    if together.result.note:
+        notes.append(f"joint test: {together.result.note}")
     progress(0.6)
     evidence = gather(columns, encoding, Units.of(together.blocks, together.flips, orders))
     notes.extend(too_many_columns(columns))

@@ -49,7 +49,7 @@ def as_dict(found: Comparison) -> dict[str, Any]:
             "level": 0.95,
             "kernel": repr(found.effect.kernel),
             "kernel_short": short_name(found.effect.kernel),
-            "least_share": least_share(found.effect.summary.mean(), found.effect.kernel),
+            "least_share": least_share(effect_interval(found.effect)[0], found.effect.kernel),
             "meaning": effect_meaning(found),
             "largest_move": largest_move(found),
         },

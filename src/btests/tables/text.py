@@ -105,10 +105,10 @@ def effect_meaning(found: Comparison) -> str:
     """Return what MMD^2 of the effect means, in words."""
     from btests.tables.tolerance import least_share
 
-    share = least_share(found.effect.summary.mean(), found.effect.kernel)
+    share = least_share(effect_interval(found.effect)[0], found.effect.kernel)
     if not share:
         return "0 is alike"
-    return f"0 is alike; so much takes a change of {percent(share)} of the rows or more"
+    return f"0 is alike; by the lower end at least {percent(share)} of the rows differ"
 
 
 def screen(found: Comparison, width: int | None = None, height: int | None = None) -> str:
@@ -155,7 +155,9 @@ def _looks(found: Comparison) -> str:
         told = {name: p for name, p in beyond.items() if p is not None}
     else:
         told = {look.name: look.pvalue for look in found.looks}
-    return f"  ({', '.join(f'{name} {p:.4g}' for name, p in told.items())})" if len(told) > 1 else ""
+    if len(told) < 2:
+        return ""
+    return f"  ({', '.join(f'{name} {p:.4g}' for name, p in told.items())}; corrected for {len(told)} tests)"
 
 
 def _columns(found: Comparison, room: int, width: int) -> list[str]:

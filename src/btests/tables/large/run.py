@@ -11,7 +11,7 @@ from typing import Any
 from btests.block_size import check_block_rule
 from btests.checkpoint import Recorder, telling_how_to_go_on
 from btests.memory import amount
-from btests.nulls.protocol import wants_blocks
+from btests.nulls.protocol import kinds_of_blocks
 from btests.tables.assess import (
     Assessed,
     Options,
@@ -143,7 +143,7 @@ def _compared(
                 kept,
                 kernel=options.kernel,
                 null=null,
-                rule=check_block_rule(options.block_size, None, options.budget, many_blocks=wants_blocks(null)),
+                rule=check_block_rule(options.block_size, None, options.budget, **kinds_of_blocks(null)),
                 streams=_streams(columns, x.n_rows, y.n_rows),
                 report=lambda done: told("shuffling", done, sum(given)),
                 workers=options.workers,
