@@ -62,7 +62,8 @@ def _families(data: dict[str, Any]) -> set[str]:
     """Return what must be on the page: numbers of the verdict, columns, relations, looks, blocks and settings."""
     wanted = {"/verdict/pvalue", "/verdict/alpha", "/relations_tested", "/seconds", "/memory_bytes"}
     wanted |= {f"/effect/{key}" for key in ("mmd2", "low", "high", "level", "least_share")}
-    wanted |= {f"/rows/{key}" for key in "ab"} | {f"/blocks/{key}" for key in ("n", "size", "mean")}
+    of_blocks = ("n", "size", "mean") if data["blocks"]["n"] > 1 else ("n", "size")
+    wanted |= {f"/rows/{key}" for key in "ab"} | {f"/blocks/{key}" for key in of_blocks}
     wanted |= {f"/settings/{key}" for key in ("alpha", "seed", "max_rows")}
     for i, column in enumerate(data["columns"]):
         wanted |= {f"/columns/{i}/{key}" for key in ("effect", "pvalue", "pvalue_corrected")}

@@ -53,9 +53,9 @@ def squared(label: str) -> str:
 
 
 def blocks_figure(blocks: Mapping[str, Any]) -> Markup | None:
-    """Return the histogram of the block values, with zero and their mean."""
+    """Return the histogram of the block values, with zero and their mean; None for one block."""
     histogram = blocks["histogram"]
-    if not histogram or not histogram["counts"] or blocks["mean"] is None:
+    if blocks["n"] < 2 or not histogram or not histogram["counts"] or blocks["mean"] is None:
         return None
     marks = [Mark(blocks["mean"], f"mean: {number(blocks['mean'], 3)}", "seen"), Mark(0.0, "0: alike", "limit")]
     description = (
