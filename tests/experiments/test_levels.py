@@ -10,8 +10,8 @@ from scipy.stats import binomtest
 
 from btests.experiments import levels
 from btests.experiments.counts import Counts, read_counts, write_counts
-from btests.experiments.problems import PROBLEMS
-from btests.experiments.tables import misses, write_tables
+from btests.experiments.problems import DEFAULT_PROBLEMS, PROBLEMS
+from btests.experiments.tables import misses, write_default_table, write_tables
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -65,3 +65,24 @@ def test_every_cell_that_misses_its_target_is_named_in_the_docs() -> None:
     text = (DOCS / "levels.md").read_text(encoding="utf-8").split("### Levels")[0]
     for count in misses(read_counts(DOCS / "levels.csv")):
         assert f"`{count.problem}, n = {count.n}, B = {count.block_size}`" in text
+
+
+def test_the_default_is_counted_with_every_way_to_count_ties() -> None:
+    tied = next(i for i, problem in enumerate(DEFAULT_PROBLEMS) if problem.has_ties)
+    cell = levels.Cell(tied, 40, (0,), 4, True)
+    counts = levels.run_default_piece(cell, 0, seed=1)
+    assert counts == levels.run_default_piece(cell, 0, seed=1)
+    assert [c.null for c in counts] == list(levels.DEFAULTS)
+    assert cell.name not in {other.name for other in levels.cells(False)}
+    assert {c.problem for c in levels.run_default_piece(levels.Cell(0, 40, (0,), 2, True), 0, seed=1)} == {"blobs"}
+
+
+def test_levels_of_the_default_in_the_docs(tmp_path: Path) -> None:
+    counts = read_counts(DOCS / "levels-default.csv")
+    write_default_table(tmp_path / "table.md", counts, "python -m btests.experiments.levels --default --seed 2013")
+    assert (tmp_path / "table.md").read_text(encoding="utf-8") in (DOCS / "levels.md").read_text(encoding="utf-8")
+    tied = {problem.name for problem in DEFAULT_PROBLEMS if problem.has_ties}
+    for c in counts:  # exact but for ties, which are on the safe side, or exact again by a random number
+        low, high = c.interval(0)
+        assert low <= 0.055
+        assert high >= 0.045 or (c.problem in tied and c.null != "ties random")

@@ -362,3 +362,17 @@ def test_kernel_of_the_variants_is_the_one_asked_for() -> None:
     one = Variant("one", ((Gaussian(1.0),),)).method()
     assert one.is_ours
     assert 0.0 < float(one.test(x, y, 0)) <= 1.0
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_tables_of_the_docs_come_from_the_counts_beside_them(group: str) -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    powers = read_powers(docs / ("power.csv" if group == "peers" else f"power-{group}.csv"))
+    text = (docs / "power.md").read_text(encoding="utf-8")
+    names = [method.name for method in methods.methods(group) if any(p.method == method.name for p in powers)]
+    for size in {(p.n_x, p.n_y) for p in powers}:
+        grid = tables._grid(powers, *size)
+        # All lines but the last, the CPU time, which tells of tests that were too slow as well.
+        for line in tables.power_table(grid, names, size, {}).splitlines()[:-1]:
+            assert line in text
+        assert tables.interval_table(grid, names) in text

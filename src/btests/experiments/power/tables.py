@@ -65,12 +65,15 @@ def interval_table(grid: Grid, names: Sequence[str]) -> str:
 
 
 def summary(grid: Grid, size: tuple[int, int]) -> list[str]:
-    """Return how the default compares with the best peer of each problem: all peers, then those as quick as it."""
+    """Return how the default compares with the best peer of each problem: all, no classifiers, those as quick as it."""
     ours = {method.name for method in methods("peers") if method.is_ours}
+    classifiers = {method.name for method in methods("peers") if method.package == "sklearn"}
     names = list(dict.fromkeys(name for row in grid.values() for name in row if name not in ours))
+    kernels = [name for name in names if name not in classifiers]
     quick = [name for name in names if milliseconds(grid, name) <= milliseconds(grid, DEFAULT)]
     return [
         f"{size_name(*size)}, all peers: {compare(grid, names)}",
+        f"{size_name(*size)}, kernel and distance tests: {compare(grid, kernels)}",
         f"{size_name(*size)}, peers of at most its CPU time ({', '.join(quick) or 'none'}): {compare(grid, quick)}",
     ]
 
