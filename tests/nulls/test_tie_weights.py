@@ -18,7 +18,7 @@ def by_counting(draws: Any, statistic: float, tolerance: float, exhaustive: bool
     """Return the p-value by its definition."""
     above = sum(draw > statistic + tolerance for draw in draws)
     tied = sum(abs(draw - statistic) <= tolerance for draw in draws) + (not exhaustive)
-    return float((above + weight * max(1, tied)) / (len(draws) + (not exhaustive)))
+    return float((above + weight * (tied if above + tied else 1)) / (len(draws) + (not exhaustive)))
 
 
 @given(

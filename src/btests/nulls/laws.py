@@ -139,7 +139,7 @@ class DrawnLaw:
     def tied(self, statistic: float) -> float:
         """Return the share of outcomes that are equal to the statistic, apart from itself."""
         n_tied = self._counts(statistic)[1]
-        return (n_tied - 1) / (self.draws.size + (not self.exhaustive))
+        return max(0, n_tied - 1) / (self.draws.size + (not self.exhaustive))
 
     def smallest(self) -> float:
         """Return the p-value of the largest draw: of all outcomes, none has a smaller one."""
@@ -162,8 +162,8 @@ class DrawnLaw:
         return math.nextafter(step, -math.inf) if self.pvalue(step) <= alpha else step
 
     def _counts(self, statistic: float) -> tuple[int, int]:
-        """Return how many outcomes are above the statistic, and how many are equal to it, itself included."""
+        """Return how many outcomes are above the statistic, and how many equal it, itself included; not both 0."""
         first = int(np.searchsorted(self.draws, statistic - self.tolerance, side="left"))
         last = int(np.searchsorted(self.draws, statistic + self.tolerance, side="right"))
-        n_above = self.draws.size - last
-        return n_above, max(1, last - first + (not self.exhaustive))
+        n_above, n_tied = self.draws.size - last, last - first + (not self.exhaustive)
+        return n_above, n_tied if n_above + n_tied else 1

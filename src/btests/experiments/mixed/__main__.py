@@ -21,7 +21,7 @@ from btests.fast.pool import default_threads
 
 def cells(quick: bool) -> Iterator[Cell]:
     """Yield the grid: splits at random, then known changes."""
-    trials, power_trials = (50, 50) if quick else (500, 100)
+    trials, power_trials = (50, 50) if quick else (1000, 200)
     yield Cell("flights", 500, 500, "none", 0.0, trials)
     yield Cell("flights", 300, 700, "none", 0.0, trials)
     yield Cell("week", 1000, 1000, "none", 0.0, trials)
