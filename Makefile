@@ -6,7 +6,7 @@
 #   make choices      the comparison of kernel choices (three quarters of an hour); make choices-quick is a short version
 #   make mixed        level and power of btests compare on real tables (a quarter of an hour); make mixed-quick is short
 #   make reproduce    the paper's tables and figures, beside its numbers (25 minutes on two cores); make reproduce-quick: one
-#   make power        power and CPU time of the default beside other tests (45 minutes on two cores); make power-quick is short
+#   make power        power and CPU time of the default beside other tests (an hour on two cores); make power-quick is short
 #   make bench        speed, side by side with other packages where they install
 #   make clean        remove all that the above have made
 

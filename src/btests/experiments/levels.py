@@ -99,7 +99,7 @@ DEFAULTS: dict[str, SignFlip] = {
 
 def default_cells(quick: bool) -> Iterator[Cell]:
     """Yield the cells of the default test, whose block size is its own: written as 0."""
-    trials = 100 if quick else 4_000
+    trials = 100 if quick else 10_000
     for i, problem in enumerate(DEFAULT_PROBLEMS):
         if problem.has_ties:
             yield Cell(i, 50, (0,), trials, True)

@@ -33,7 +33,7 @@ from btests.experiments.power.trials import (
 from btests.fast.pool import default_threads
 
 # Trials at every size.
-_TRIALS = dict(zip(SIZES, (200, 100, 40, 25, 40, 10), strict=True))
+_TRIALS = dict(zip(SIZES, (200, 200, 100, 25, 100, 10), strict=True))
 _QUICK_TRIALS = 5
 
 
