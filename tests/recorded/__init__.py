@@ -1,0 +1,1 @@
+"""Results recorded before the pipeline was rebuilt: see ``record.py``."""
