@@ -12,6 +12,8 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +28,11 @@ _KERNELS: dict[str, Callable[[], Any]] = {
     "laplacian": lambda: btests.Laplacian(2.0),
     "matern": lambda: btests.Matern(1.0),
     "rational": lambda: btests.RationalQuadratic(1.0),
-    "energy": lambda: btests.Distance(),
-    "linear": lambda: btests.Linear(),
-    "polynomial": lambda: btests.Polynomial(),
+    "energy": btests.Distance,
+    "linear": btests.Linear,
+    "polynomial": btests.Polynomial,
     "sum": lambda: btests.Gaussian(1.0) + 0.5 * btests.Laplacian(1.0),
-    "median": lambda: btests.Median(),
+    "median": btests.Median,
     "columns": lambda: btests.OnColumns(btests.Gaussian(1.0), (0, 2)),
     "function": lambda: _inner,
     "aggregate": lambda: btests.Aggregate([btests.Gaussian(s) for s in (0.5, 1.0, 2.0, 3.0)]),
@@ -40,13 +42,13 @@ _KERNELS: dict[str, Callable[[], Any]] = {
 }
 _NULLS: dict[str, Callable[[], Any]] = {
     "sign-flip": lambda: btests.SignFlip(299),
-    "normal": lambda: btests.Normal(),
-    "third-cumulant": lambda: btests.ThirdCumulant(),
-    "cross": lambda: btests.CrossBlocks(),
+    "normal": btests.Normal,
+    "third-cumulant": btests.ThirdCumulant,
+    "cross": btests.CrossBlocks,
     "permutation": lambda: btests.Permutation(99),
-    "spectrum": lambda: btests.Spectrum(),
-    "gamma": lambda: btests.Gamma(),
-    "pearson": lambda: btests.Pearson(),
+    "spectrum": btests.Spectrum,
+    "gamma": btests.Gamma,
+    "pearson": btests.Pearson,
 }
 _WHOLE = ("permutation", "spectrum", "gamma", "pearson")
 _FAMILIES = ("default", "aggregate", "rank")
@@ -64,7 +66,7 @@ def samples(n_x: int, n_y: int) -> tuple[Any, Any]:
 
 def numbers(result: Any) -> dict[str, Any]:
     """Return what is compared of one result."""
-    found = {
+    found: dict[str, Any] = {
         "statistic": float(result.statistic).hex(),
         "pvalue": float(result.pvalue).hex(),
         "threshold": float(result.threshold(0.05)).hex(),
@@ -78,24 +80,20 @@ def numbers(result: Any) -> dict[str, Any]:
     return found
 
 
+def run(x: Any, y: Any, kernel: str, null: str, size: int | str | None) -> Any:
+    """Return the result of one case; sources are functions that return samples."""
+    return btests.btest(x(), y(), kernel=_KERNELS[kernel](), null=_NULLS[null](), block_size=size, seed=7)
+
+
 def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
     """Yield a name for each case, and a function that returns its result."""
-    for n_x, n_y in ((120, 120), (90, 150)):
-        x, y = samples(n_x, n_y)
-        for kernel in _KERNELS:
-            for null in _NULLS:
-                if (kernel in _FAMILIES and null != "sign-flip") or (null == "cross" and n_x != n_y):
-                    continue
-                for size in (None,) if null in _WHOLE else (2, 16, None, "sqrt"):
-
-                    def run(kernel: str = kernel, null: str = null, size: Any = size, x: Any = x, y: Any = y) -> Any:
-                        return btests.btest(
-                            x, y, kernel=_KERNELS[kernel](), null=_NULLS[null](), block_size=size, seed=7
-                        )
-
-                    if null in ("normal",) and size is None:
-                        continue
-                    yield f"array {n_x} {n_y} {kernel} {null} {size}", run
+    for (n_x, n_y), kernel, null in product(((120, 120), (90, 150)), list(_KERNELS), list(_NULLS)):
+        if (kernel in _FAMILIES and null != "sign-flip") or (null == "cross" and n_x != n_y):
+            continue
+        x, y = (partial(np.copy, rows) for rows in samples(n_x, n_y))
+        for size in (None,) if null in _WHOLE else (2, 16, None, "sqrt"):
+            if null != "normal" or size is not None:
+                yield f"array {n_x} {n_y} {kernel} {null} {size}", partial(run, x, y, kernel, null, size)
 
 
 def written(folder: Path, n_x: int, n_y: int) -> dict[str, tuple[Any, Any]]:
@@ -133,27 +131,16 @@ def stored_cases(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
     for n_x, n_y in ((700, 700), (500, 800)):
         place = folder / f"{n_x}-{n_y}"
         place.mkdir()
-        for source, (x, y) in written(place, n_x, n_y).items():
-            for kernel in ("default", "gaussian", "energy", "aggregate", "max-ratio"):
-                for null in ("sign-flip", "third-cumulant"):
-                    if kernel in _FAMILIES and null != "sign-flip":
-                        continue
-                    for size in (20, None):
+        for source, pair in written(place, n_x, n_y).items():
+            x, y = (partial(batches if source == "batches" else _itself, side) for side in pair)
+            kernels = ("default", "gaussian", "energy", "aggregate", "max-ratio")
+            for kernel, null, size in product(kernels, ("sign-flip", "third-cumulant"), (20, None)):
+                if kernel not in _FAMILIES or null == "sign-flip":
+                    yield f"{source} {n_x} {n_y} {kernel} {null} {size}", partial(run, x, y, kernel, null, size)
 
-                        def run(
-                            kernel: str = kernel,
-                            null: str = null,
-                            size: Any = size,
-                            x: Any = x,
-                            y: Any = y,
-                            source: str = source,
-                        ) -> Any:
-                            a, b = (batches(x), batches(y)) if source == "batches" else (x, y)
-                            return btests.btest(
-                                a, b, kernel=_KERNELS[kernel](), null=_NULLS[null](), block_size=size, seed=7
-                            )
 
-                        yield f"{source} {n_x} {n_y} {kernel} {null} {size}", run
+def _itself(source: Any) -> Any:
+    return source
 
 
 def tables_case(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -176,10 +163,7 @@ def tables_case(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
         frame.to_csv(path, index=False)
         paths.append(str(path))
 
-    def run() -> Any:
-        return btests.compare(*paths, seed=7)
-
-    yield "tables", run
+    yield "tables", partial(btests.compare, *paths, seed=7)
 
 
 def record(folder: Path) -> dict[str, Any]:
@@ -187,13 +171,13 @@ def record(folder: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name, run in [*cases(), *stored_cases(folder)]:
+        for name, case in [*cases(), *stored_cases(folder)]:
             try:
-                found[name] = numbers(run())
+                found[name] = numbers(case())
             except (TypeError, ValueError) as error:
                 found[name] = type(error).__name__
-        for name, run in tables_case(folder):
-            comparison = run()
+        for name, case in tables_case(folder):
+            comparison = case()
             found[name] = {
                 "pvalue": float(comparison.pvalue).hex(),
                 "columns": [float(column.pvalue).hex() for column in comparison.columns],
