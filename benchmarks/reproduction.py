@@ -15,15 +15,15 @@ _MOST = {True: 60.0, False: 2400.0}
 
 
 def reproduction_table(*, quick: bool) -> Table:
-    """Return the time of ``btests reproduce all`` in a new folder."""
+    """Return the time of ``python -m studies.reproduce all`` in a new folder."""
     options = ["all", "--quick"] if quick else ["all"]
     with tempfile.TemporaryDirectory() as folder:
         began, used = time.perf_counter(), children()
-        command = [sys.executable, "-m", "btests", "reproduce", *options, "--out", f"{folder}/out"]
+        command = [sys.executable, "-m", "studies.reproduce", *options, "--out", f"{folder}/out"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wall, cpu = time.perf_counter() - began, children() - used
     row: tuple[Cell, ...] = (
-        " ".join(["btests reproduce", *options]),
+        " ".join(["python -m studies.reproduce", *options]),
         wall,
         cpu,
         _MOST[quick],

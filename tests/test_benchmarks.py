@@ -11,6 +11,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+
 from benchmarks import (
     cluster,
     comparing,
@@ -31,7 +32,6 @@ from benchmarks import (
 )
 from benchmarks.clock import best_interleaved
 from benchmarks.tables import Table, show
-
 from btests import Gaussian, fast
 from btests.statistics import MMD
 

@@ -170,9 +170,3 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
     command = f"{sys.executable} -m btests demo --rows 50 2>err | head -c 1"
     subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, check=True)
     assert (tmp_path / "err").read_text() == ""
-
-
-def test_reproduce_without_a_name_says_what_there_is(shell: Shell) -> None:
-    refused = shell("reproduce")
-    assert_refused(refused, "Name what to reproduce, claims, figure1,")
-    assert "or all; btests reproduce --help tells more." in refused.err

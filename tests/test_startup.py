@@ -22,7 +22,7 @@ def modules_after(code: str) -> set[str]:
 def test_import_takes_numpy_and_nothing_heavy() -> None:
     modules = modules_after("import btests")
     assert "numpy" in modules
-    assert not modules & (HEAVY | {"click", "btests.cli", "btests.experiments"})
+    assert not modules & (HEAVY | {"click", "btests.cli"})
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["help"], ["demo", "--help"], ["--version"]])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from btests import Aggregate, Gaussian, Laplacian, MedianFamily, Normal, SignFlip, TestResult, bandwidths, btest
-from btests.experiments.problems import blobs
+from btests.datasets import blobs
 from tests.bounds import count_bounds
 
 CHOICES = [Aggregate(), Aggregate(MedianFamily()), Aggregate(bandwidths(-2, 3), correction="rank")]

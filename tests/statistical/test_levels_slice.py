@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from btests import Gaussian, btest
-from btests.experiments.problems import blobs
+from btests.datasets import blobs
 from tests.bounds import FALSE_ALARM, count_bounds
 from tests.reference import Array
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from btests.experiments.choices.grid import LIMITS, Cell
-from btests.experiments.choices.trials import PIECE, run_piece
+from studies.choices.grid import LIMITS, Cell
+from studies.choices.trials import PIECE, run_piece
 from tests.bounds import FALSE_ALARM, count_bounds
 
 CHOICES = ("Median()", "MaxRatio()", "Weights()")

@@ -7,7 +7,7 @@ import pytest
 
 from btests import Gaussian, Normal
 from btests.blocks import Blocks
-from btests.experiments.problems import blobs
+from btests.datasets import blobs
 from btests.result import TestResult
 from btests.statistics import MMD, Sample
 from tests.bounds import FALSE_ALARM, count_bounds

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import btests
-from btests.experiments.mixed.usual import corrected, usual_pvalues
 from btests.tables.cells import Cells
 from btests.tables.features import weighted_levels
+from studies.mixed.usual import corrected, usual_pvalues
 
 WORDS = np.array([f"w{j}" for j in range(40)])
 SHARES = 1.0 / np.arange(1, 41) / np.sum(1.0 / np.arange(1, 41))

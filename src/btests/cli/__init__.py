@@ -16,7 +16,6 @@ import click
 from btests import __version__
 from btests.cli.compare import compare
 from btests.cli.demo import demo
-from btests.cli.reproduce import reproduce
 
 _EXAMPLES = """\b
 Examples:
@@ -24,7 +23,6 @@ Examples:
   btests reference.csv current.csv
   btests demo --rows 5000 --seed 7 --out blobs.svg
   btests demo --json --force
-  btests reproduce figure2 --quick
   btests help demo
   btests --version
 """
@@ -63,7 +61,6 @@ def show_help(context: click.Context, command: str | None) -> None:
 
 commands.add_command(compare)
 commands.add_command(demo)
-commands.add_command(reproduce)
 
 
 def _completed(arguments: Sequence[str] | None) -> list[str]:

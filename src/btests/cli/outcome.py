@@ -10,7 +10,7 @@ import numpy as np
 
 from btests.api import btest
 from btests.blocks import Array
-from btests.experiments.problems import blobs
+from btests.datasets import blobs
 from btests.kernels import Gaussian
 from btests.result import TestResult
 

@@ -13,8 +13,8 @@ from matplotlib.patches import Rectangle
 
 from btests.blocks import Array
 from btests.cli.outcome import LEVEL, Outcome
-from btests.experiments.problems import BLOB_SPACING
-from btests.experiments.style import STYLE
+from btests.cli.style import STYLE
+from btests.datasets import BLOB_SPACING
 from btests.nulls import DrawnLaw
 from btests.result import TestResult
 

@@ -60,7 +60,7 @@ class Aggregate:
     Examples
     --------
     >>> import numpy as np, btests
-    >>> from btests.experiments.problems import blobs
+    >>> from btests.datasets import blobs
     >>> rng = np.random.default_rng(1)
     >>> x, y = blobs(1000, rng), blobs(1000, rng, rotated=False)
     >>> result = btests.btest(x, y, kernel=btests.Aggregate(), seed=0)

@@ -1,1 +1,0 @@
-"""How ``btests.compare`` does on real tables of mixed columns: ``python -m btests.experiments.mixed``."""

@@ -1,0 +1,173 @@
+"""The problems of the study: a distribution, and others that differ from it by an effect chosen for each size."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from btests.blocks import Array
+from btests.datasets import blobs
+from studies.problems import Draw
+
+#: Rows of x and of y, in the order of the effects of a problem.
+SIZES = ((100, 100), (200, 200), (500, 500), (2000, 2000), (600, 30), (10_000, 300))
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A distribution of x, one of y for every effect, and the effect at every size.
+
+    Attributes
+    ----------
+    name : str
+        Name in the tables.
+    draw_x : callable
+        ``(n, rng)`` to n rows of x.
+    draw_other : callable
+        From an effect to ``(n, rng)`` to n rows of y.
+    effects : tuple of float
+        One for each of SIZES, such that one block of all rows finds the difference in about two of three samples.
+        Empty: the null hypothesis holds.
+    """
+
+    name: str
+    draw_x: Draw
+    draw_other: Callable[[float], Draw]
+    effects: tuple[float, ...] = ()
+
+    @property
+    def is_null(self) -> bool:
+        """Whether both samples have one distribution."""
+        return not self.effects
+
+    def draw_y(self, n_x: int, n_y: int) -> Draw:
+        """Return the distribution of y where x has ``n_x`` rows and y ``n_y``."""
+        return self.draw_x if self.is_null else self.draw_other(self.effects[SIZES.index((n_x, n_y))])
+
+    def samples(self, n_x: int, n_y: int, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Return the samples (n_x, d) and (n_y, d)."""
+        x = self.draw_x(n_x, rng)
+        return x, self.draw_y(n_x, n_y)(n_y, rng)
+
+
+def _normal(d: int, *, n_changed: int | None = None, shift: float = 0.0, scale: float = 1.0) -> Draw:
+    """Return Gaussian rows, the first ``n_changed`` coordinates scaled and shifted."""
+
+    def draw(n: int, rng: np.random.Generator) -> Array:
+        rows = rng.standard_normal((n, d))
+        rows[:, :n_changed] *= scale
+        rows[:, :n_changed] += shift
+        return rows
+
+    return draw
+
+
+def _one_factor(d: int, correlation: float) -> Draw:
+    """Return Gaussian rows with the same correlation between any two coordinates."""
+
+    def draw(n: int, rng: np.random.Generator) -> Array:
+        common, own = rng.standard_normal((n, 1)), rng.standard_normal((n, d))
+        return np.asarray(math.sqrt(correlation) * common + math.sqrt(1.0 - correlation) * own)
+
+    return draw
+
+
+def _neighbours(d: int, correlation: float) -> Draw:
+    """Return Gaussian rows whose coordinates are an autoregression of order one with variance 1."""
+
+    def draw(n: int, rng: np.random.Generator) -> Array:
+        rows = rng.standard_normal((n, d))
+        for k in range(1, d):
+            rows[:, k] = correlation * rows[:, k - 1] + math.sqrt(1.0 - correlation**2) * rows[:, k]
+        return rows
+
+    return draw
+
+
+def _student(d: int, degrees: float, shift: float = 0.0) -> Draw:
+    """Return rows of independent Student t coordinates."""
+    return lambda n, rng: rng.standard_t(degrees, (n, d)) + shift
+
+
+def _blobs(long_axis: float) -> Draw:
+    return lambda n, rng: blobs(n, rng, long_axis=long_axis)
+
+
+def _ring(share: float) -> Draw:
+    """Return Gaussian rows in the plane, a share of them moved to the circle of radius sqrt(2) in their direction."""
+
+    def draw(n: int, rng: np.random.Generator) -> Array:
+        rows = rng.standard_normal((n, 2))
+        moved = rng.random(n) < share
+        rows[moved] *= math.sqrt(2.0) / np.linalg.norm(rows[moved], axis=1, keepdims=True)
+        return rows
+
+    return draw
+
+
+def _waves(height: float, n_waves: int = 3) -> Draw:
+    """Return values of density 1 + height sin(2 pi n_waves t) on the unit interval, by rejection."""
+
+    def draw(n: int, rng: np.random.Generator) -> Array:
+        kept = np.empty((0, 1))
+        while len(kept) < n:
+            t, u = rng.random((2, 3 * n, 1))
+            inside = u * (1.0 + height) <= 1.0 + height * np.sin(2.0 * math.pi * n_waves * t)
+            kept = np.concatenate([kept, t[inside][:, None]])
+        return kept[:n]
+
+    return draw
+
+
+def _lognormal(scale: float) -> Draw:
+    return lambda n, rng: scale * np.exp(rng.standard_normal((n, 3)))
+
+
+def _contaminated(share: float) -> Draw:
+    """Return Gaussian rows in the plane, a share of them in a cluster around (1.5, 1.5) of standard deviation 0.1."""
+
+    def draw(n: int, rng: np.random.Generator) -> Array:
+        rows = rng.standard_normal((n, 2))
+        inside = rng.random(n) < share
+        rows[inside] = 1.5 + 0.1 * rows[inside]
+        return rows
+
+    return draw
+
+
+#: Effects were chosen with one block of all rows at 100, 200 and 500 rows a side, before any other test had been run,
+#: carried over to the other sizes as n^-1/2, and rounded.
+PROBLEMS = (
+    Problem(
+        "mean of one of 10",
+        _normal(10),
+        lambda e: _normal(10, n_changed=1, shift=e),
+        (0.5, 0.35, 0.22, 0.11, 0.75, 0.22),
+    ),
+    Problem("mean, d = 50", _normal(50), lambda e: _normal(50, shift=e), (0.115, 0.08, 0.052, 0.026, 0.16, 0.054)),
+    Problem("scale, d = 5", _normal(5), lambda e: _normal(5, scale=e), (1.26, 1.17, 1.1, 1.05, 1.36, 1.1)),
+    Problem("correlation, d = 5", _normal(5), lambda e: _one_factor(5, e), (0.43, 0.29, 0.18, 0.09, 0.5, 0.18)),
+    Problem("Gaussian or Student t, d = 2", _normal(2), lambda e: _student(2, e), (2.3, 3.2, 5.3, 10.5, 1.8, 5.5)),
+    Problem("blobs, d = 2", _blobs(1.0), _blobs, (14.0, 6.0, 3.0, 1.8, 30.0, 3.0)),
+    Problem(
+        "scale of one of 30", _normal(30), lambda e: _normal(30, n_changed=1, scale=e), (2.5, 2.0, 1.6, 1.28, 3.0, 1.6)
+    ),
+    Problem("ring, d = 2", _normal(2), _ring, (0.42, 0.28, 0.17, 0.085, 0.6, 0.17)),
+    Problem("waves on uniform, d = 1", _waves(0.0), _waves, (0.9, 0.6, 0.37, 0.185, 1.0, 0.37)),
+    Problem(
+        "t(2) location, d = 5",
+        _student(5, 2.0),
+        lambda e: _student(5, 2.0, e),
+        (0.33, 0.235, 0.145, 0.073, 0.47, 0.145),
+    ),
+    Problem("small cluster, d = 2", _normal(2), _contaminated, (0.12, 0.085, 0.05, 0.025, 0.18, 0.05)),
+    Problem("covariance, d = 100", _normal(100), lambda e: _neighbours(100, e), (0.37, 0.27, 0.18, 0.1, 0.5, 0.19)),
+    Problem("null: Gaussian, d = 5", _normal(5), lambda e: _normal(5)),
+    Problem("null: lognormal, d = 3", _lognormal(1.0), _lognormal),
+)
+
+#: All of them by name.
+BY_NAME = {problem.name: problem for problem in PROBLEMS}

@@ -1,0 +1,191 @@
+"""The study of kernel choices: its machinery, and that the tables in the docs are those that its tallies give."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from btests import btest
+from btests.selection import Aggregate
+from studies.choices import __main__ as command
+from studies.choices import grid, tables, trials
+from studies.choices.changes import BY_NAME, CHANGES, PUBLISHED_CHANGES
+from studies.choices.choosers import CHOICES, CURVES, NULLS, PAIRED, PICKED, RERUN
+from studies.choices.curve import size_needed
+from studies.choices.grid import LIMITS, Cell
+from studies.choices.perturbed import HEIGHTS, perturbed_uniform, published_samples
+from studies.choices.ranking import rank, recommend
+from studies.choices.tally import Tally, add_up, read_tallies, write_tallies
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def without_time(tallies: list[Tally]) -> list[tuple[object, ...]]:
+    return [(*t.key, t.trials, t.rejections) for t in tallies]
+
+
+def test_every_problem_goes_through_every_choice() -> None:
+    for change in CHANGES:
+        picked = () if change.picked is None else (PICKED,)
+        cell = Cell("ranking", change.name, 40, False, (*picked, *CHOICES), ("SignFlip",), 1)
+        assert [t.choice for t in trials.run_piece(cell, 0, 1)] == [*picked, *CHOICES]
+
+
+def test_pieces_repeat() -> None:
+    cell = Cell("curve", "blobs", 60, False, CURVES, ("SignFlip",), 3)
+    first = trials.run_piece(cell, 0, seed=1)
+    assert without_time(first) == without_time(trials.run_piece(cell, 0, seed=1))
+    assert all(t.trials == 3 and t.seconds > 0.0 for t in first)
+
+
+def test_a_choice_that_serves_several_nulls_is_the_one_that_serves_one() -> None:
+    """The rows and the kernel handed on give the p-value of the whole test."""
+    for name, choice in PAIRED.items():
+        if isinstance(choice, Aggregate):
+            continue
+        many = Cell("pairs", "blobs", 40, True, (name,), ("SignFlip", "ThirdCumulant"), 20)
+        found = {t.null: t.rejections for t in trials.run_piece(many, 0, 5)}
+        expected = dict.fromkeys(found, 0)
+        for trial in range(20):
+            rng = np.random.default_rng([5, 0, 40, 1, trial])
+            x, y = BY_NAME["blobs"].draw(40, rng), BY_NAME["blobs"].draw(40, rng)
+            for null in expected:
+                with pytest.MonkeyPatch.context() as patch:
+                    patch.setattr("warnings.warn", lambda *args, **kwargs: None)
+                    result = btest(x, y, kernel=choice, null=NULLS[null], block_size="sqrt", seed=trial, shuffle=False)
+                expected[null] += result.rejects(0.05)
+        assert found == expected
+
+
+def test_an_interrupted_study_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = [
+        *(Cell("ranking", "coin", 30, is_null, tuple(CHOICES), ("SignFlip",), 2) for is_null in (False, True)),
+        *(Cell("curve", "blobs", n, False, CURVES, ("SignFlip",), 2) for n in (30, 60)),
+        Cell("published", PUBLISHED_CHANGES[0].name, 40, False, tuple(RERUN), ("SignFlip",), 2),
+        Cell("pairs", "blobs", 40, True, ("Median()",), tuple(NULLS), 2),
+        Cell("whole", "coin", 30, False, tuple(CHOICES), ("SignFlip",), 1),
+        *(
+            Cell(study, "blobs", 40, True, ("Median()", "MaxRatio()"), limit.nulls, 2)
+            for study, limit in LIMITS.items()
+        ),
+    ]
+    monkeypatch.setattr(grid, "cells", lambda quick: iter(few))
+    options = ["--quick", "--out", str(tmp_path), "--workers", "1"]
+    assert CliRunner().invoke(command.main, options, catch_exceptions=False).exit_code == 0
+    first = without_time(read_tallies(tmp_path / "choices.csv"))
+    pieces = sorted((tmp_path / "pieces-quick-2013").iterdir())
+    assert len(pieces) == len(few)
+    pieces[0].unlink()
+    kept = pieces[1].stat().st_mtime_ns
+    assert CliRunner().invoke(command.main, options, catch_exceptions=False).exit_code == 0
+    assert without_time(read_tallies(tmp_path / "choices.csv")) == first
+    assert pieces[1].stat().st_mtime_ns == kept
+    assert (tmp_path / "choices.png").stat().st_size > 10_000
+    # One part again, and the others as they were counted before.
+    other = tmp_path / "again"
+    part = [
+        "--quick",
+        "--out",
+        str(other),
+        "--workers",
+        "1",
+        "--only",
+        "pairs",
+        "--rest",
+        str(tmp_path / "choices.csv"),
+    ]
+    assert CliRunner().invoke(command.main, part, catch_exceptions=False).exit_code == 0
+    assert len(list((other / "pieces-quick-2013").iterdir())) == 1
+    assert set(without_time(read_tallies(other / "choices.csv"))) == set(first)
+    assert "--only pairs --rest" in (other / "choices.md").read_text().splitlines()[0]
+
+
+def test_cells_have_names_of_their_own() -> None:
+    for quick in (False, True):
+        names = [cell.name for cell in grid.cells(quick)]
+        assert len(set(names)) == len(names)
+
+
+def test_tallies_add_and_survive_their_file(tmp_path: Path) -> None:
+    one = Tally("ranking", "coin", 10, True, "Median()", "SignFlip", 100, 5, 0.25)
+    total = add_up([one, one])
+    assert total == [Tally("ranking", "coin", 10, True, "Median()", "SignFlip", 200, 10, 0.5)]
+    write_tallies(tmp_path / "tallies.csv", total)
+    assert read_tallies(tmp_path / "tallies.csv") == total
+
+
+def test_ranking_by_hand() -> None:
+    """Powers .8, .4 and .9, .2: regrets 0 and .2 against .1 and 0; a liberal choice is not recommended."""
+    hits = {("Median()", "p"): 80, ("Median()", "q"): 20, ("energy", "p"): 70, ("energy", "q"): 40}
+    tallies = [Tally("ranking", p, 9, False, c, "SignFlip", 100, h, 1.0) for (c, p), h in hits.items()]
+    tallies += [Tally("ranking", "p", 9, True, c, "SignFlip", 1000, 50, 2.0) for c in ("Median()", "energy")]
+    first, second = rank(tallies)
+    assert (first.choice, first.worst_problem, second.worst_problem) == ("energy", "p", "q")
+    assert (first.mean_regret, first.worst_regret) == pytest.approx((0.05, 0.1))
+    assert (second.mean_regret, second.mean_power, second.time) == pytest.approx((0.1, 0.5, 1.0))
+    assert recommend([first, second]).choice == "energy"
+    liberal = [t for t in tallies if not (t.is_null and t.choice == "energy")]
+    liberal.append(Tally("ranking", "p", 9, True, "energy", "SignFlip", 1000, 200, 2.0))
+    assert recommend(rank(liberal)).choice == "Median()"
+
+
+def test_size_needed_lies_between_its_neighbours() -> None:
+    curve = [
+        Tally("curve", "blobs", n, False, "Median()", "SignFlip", 1000, h, 1.0) for n, h in ((400, 900), (800, 975))
+    ]
+    size = size_needed(curve)
+    assert size is not None
+    assert 400 < size < 800
+    assert size_needed(curve[:1]) is None
+
+
+@pytest.mark.parametrize(("d", "n_bumps"), [(1, 1), (1, 3), (2, 2)])
+def test_perturbed_uniform_has_its_density(d: int, n_bumps: int) -> None:
+    """The share of hills and valleys that was promised, within bounds that fail once in 1e9 runs (six sigma)."""
+    n = 200_000
+    x = perturbed_uniform(n, np.random.default_rng(3), d=d, n_bumps=n_bumps)
+    assert x.shape == (n, d)
+    assert x.min() >= 0.0
+    assert x.max() <= 1.0
+    # The signs are the first numbers drawn.
+    signs = np.random.default_rng(3).choice([-1.0, 1.0], size=(n_bumps,) * d)
+    cell = np.minimum((x * n_bumps).astype(int), n_bumps - 1)
+    halves = np.where(x * n_bumps - cell < 0.5, 1.0, -1.0).prod(axis=1) * signs[tuple(cell.T)]
+    v = (np.arange(20_000) + 0.5) / 10_000 - 1.0
+    hill = float(np.mean(np.exp(-1.0 / (1.0 - v**2))))  # of one hill, over its own half of the cell
+    expected = HEIGHTS[d] / n_bumps * hill**d
+    assert float(halves.mean()) == pytest.approx(expected, abs=6.0 / math.sqrt(n))
+
+
+def test_published_samples_share_rows_and_independent_ones_do_not() -> None:
+    """The uniform sample begins the stream that the sampler reads: every other proposal of its first half is a row."""
+    rng = np.random.default_rng(0)
+    x, y = published_samples(500, rng, d=1, n_bumps=3)
+    assert x.shape == y.shape == (500, 1)
+    assert 0.25 < np.isin(x, y).mean() < 0.45
+    x, y = BY_NAME["uniform, d = 1, P = 3"].samples(500, rng, is_null=False)
+    assert not np.isin(x, y).any()
+
+
+def test_the_tables_in_the_docs_come_from_the_tallies_beside_them(tmp_path: Path) -> None:
+    tallies = read_tallies(DOCS / "choices.csv")
+    text = (DOCS / "choices.md").read_text(encoding="utf-8")
+    tables.write_tables(tmp_path / "choices.md", tallies, "the command")
+    command, _, printed = (tmp_path / "choices.md").read_text(encoding="utf-8").partition("\n\n")
+    assert command == "Printed by `the command`."
+    assert printed in text
+
+
+def test_the_docs_say_what_the_rule_recommends() -> None:
+    text = (DOCS / "choices.md").read_text(encoding="utf-8").split("### Ranking")[0]
+    assert f"`{recommend(rank(read_tallies(DOCS / 'choices.csv'))).choice}`" in text
+
+
+def test_every_pair_that_misses_its_level_is_named_in_the_docs() -> None:
+    text = (DOCS / "choices.md").read_text(encoding="utf-8").split("### Ranking")[0]
+    for tally in tables.misses(read_tallies(DOCS / "choices.csv")):
+        assert f"`{tables.pair_name(tally)}`" in text

@@ -1,0 +1,79 @@
+"""The study of coverage: exact values of MMD^2, its machinery, and that the table in the docs comes from its counts."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from btests.blocks import Blocks
+from btests.statistics import MMD, Sample, summarize
+from studies import coverage
+from studies.closed_forms import EXACT_PROBLEMS, ExactProblem, integer_mmd2
+from studies.coverage import Coverage, read_coverage, table
+from tests.bounds import FALSE_ALARM, deviations
+from tests.statistics.test_closed_form import exact_mmd
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.mark.parametrize("problem", EXACT_PROBLEMS, ids=lambda problem: problem.name)
+def test_exact_values_agree_with_estimates(problem: ExactProblem) -> None:
+    """The average of 1000 blocks of 40 rows: false alarm 1e-6 / 15 each."""
+    rng = np.random.default_rng(1)
+    x, y = Sample(problem.draw(40_000, rng)), Sample(problem.draw_other(40_000, rng))
+    values = summarize(MMD(problem.kernel), x, y, Blocks.of_size(40_000, 40_000, 40)).values
+    error = values.std(ddof=1) / math.sqrt(values.size)
+    assert abs(values.mean() - problem.mmd2) < deviations(values.size - 1, FALSE_ALARM / len(EXACT_PROBLEMS)) * error
+
+
+def test_exact_values_agree_with_other_formulas() -> None:
+    by_name = {problem.name: problem.mmd2 for problem in EXACT_PROBLEMS}
+    assert by_name["mean shift 0.7, d = 1"] == pytest.approx(exact_mmd(1, 0.7, 1.0, 1.0), rel=1e-12)
+    assert by_name["scale 3, d = 1"] == pytest.approx(exact_mmd(1, 0.0, 3.0, 1.0), rel=1e-12)
+    coins = integer_mmd2(np.array([0.5, 0.5]), np.array([0.2, 0.8]), 1.0)
+    assert coins == pytest.approx(2.0 * 0.3**2 * (1.0 - math.exp(-0.5)), rel=1e-12)
+
+
+def test_pieces_repeat_and_count_both_rules() -> None:
+    cell = coverage.Cell(0, 60, 20, 8)
+    found = coverage.run_piece(cell, 0, seed=1)
+    assert found == coverage.run_piece(cell, 0, seed=1)
+    assert [one.block_size for one in found] == [20, 4]
+    assert all(one.trials == 8 and one.below + one.above <= 8 for one in found)
+
+
+def test_quick_mode_writes_tables_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    grid = [coverage.Cell(i, n_x, n_y, 5) for i in (0, 12) for n_x, n_y in ((100, 100), (500, 100))]
+    monkeypatch.setattr(coverage, "cells", lambda quick: iter(grid))
+    options = ["--quick", "--out", str(tmp_path), "--workers", "1"]
+    first = CliRunner().invoke(coverage.main, options)
+    assert first.exit_code == 0, first.output
+    text = (tmp_path / "coverage.csv").read_text()
+    assert len(read_coverage(tmp_path / "coverage.csv")) == 2 * len(grid)
+    next((tmp_path / "pieces-quick-2013").iterdir()).unlink()
+    assert CliRunner().invoke(coverage.main, options).exit_code == 0
+    assert (tmp_path / "coverage.csv").read_text() == text
+
+
+def test_pieces_of_a_cell_add() -> None:
+    one = Coverage("a", 0.1, 100, 100, 10, 50, 1, 2, 5.0, 0.6)
+    assert Coverage.total([one, one]) == [Coverage("a", 0.1, 100, 100, 10, 100, 2, 4, 10.0, 1.2)]
+    assert (one + one).coverage == pytest.approx(0.94)
+
+
+def test_the_table_in_the_docs_comes_from_the_counts_beside_it() -> None:
+    found = read_coverage(DOCS / "coverage.csv")
+    text = (DOCS / "coverage.md").read_text(encoding="utf-8")
+    assert table(found, "python -m studies.coverage --seed 2013") in text
+
+
+def test_clear_and_moderate_differences_are_covered_as_wanted() -> None:
+    """Of 100 rows or more on both sides, every Monte Carlo interval touches [.94, .96], or the docs name the cell."""
+    text = (DOCS / "coverage.md").read_text(encoding="utf-8").split("### Summary")[0]
+    for one in read_coverage(DOCS / "coverage.csv"):
+        if one.ratio >= coverage.LEAST_RATIO and min(one.n_x, one.n_y) >= 100 and one.misses_target():
+            assert f"`{one.problem}, {one.n_x} and {one.n_y} rows, B = {one.block_size}`" in text

