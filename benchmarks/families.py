@@ -11,8 +11,9 @@ from benchmarks.clock import best_interleaved
 from benchmarks.shares import Case
 from benchmarks.tables import Cell, Table, verdict
 from btests import Gaussian, bandwidths
-from btests.blocks import Blocks
-from btests.statistics import MMD, Family, Sample
+from btests.data.sample import Sample
+from btests.plan import Blocks
+from btests.statistics import MMD, Family
 
 #: 26 bandwidths cost at most so many times one, at B = sqrt(n).
 MOST = 4.0

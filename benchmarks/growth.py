@@ -12,8 +12,9 @@ import numpy as np
 from benchmarks.clock import best_interleaved
 from benchmarks.tables import Cell, Table
 from btests import Gaussian
-from btests.blocks import Blocks
-from btests.statistics import MMD, Sample, summarize
+from btests.data.sample import Sample
+from btests.plan import Blocks
+from btests.statistics import MMD, summarize
 
 _D = 10
 

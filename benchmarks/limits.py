@@ -13,8 +13,8 @@ import numpy as np
 
 from benchmarks.clock import best_interleaved
 from benchmarks.tables import Cell, Table
-from btests import fast
-from btests.fast.pool import default_threads
+from btests import _core
+from btests._core.threads import default_threads
 
 # A few milliseconds of work each.
 _PRODUCTS = 100_000_000
@@ -40,8 +40,8 @@ def rate_tasks(dtype: str) -> tuple[Callable[[], None], Callable[[], None]]:
     """Return the two tasks that ``rate_of`` turns into rates: multiply-adds and exponentials."""
     single = dtype == "float32"
     return (
-        lambda: fast.measure_products(_PRODUCTS, float32=single),
-        lambda: fast.measure_exponentials(_EXPONENTIALS, float32=single),
+        lambda: _core.measure_products(_PRODUCTS, float32=single),
+        lambda: _core.measure_exponentials(_EXPONENTIALS, float32=single),
     )
 
 
@@ -107,11 +107,11 @@ def machine_table() -> Table:
         ("processor", cpu_name()),
         ("cores of this process", default_threads()),
         ("data caches, KiB", " / ".join(str(size // 1024) for size in cache_sizes())),
-        ("instruction set in use", fast.instruction_set()),
+        ("instruction set in use", _core.instruction_set()),
         ("Python, numpy", f"{platform.python_version()}, {np.__version__}"),
         ("load when the run began", load()),
     ]
-    if not fast.is_available():
+    if not _core.is_available():
         rows.append(("compiled loops", "not built: there are no limits to compare with"))
     return Table("The machine", ("what", "value"), rows)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from btests import Gaussian, btest
-from btests.blocks import Array
+from btests.plan import Array
 
 #: Takes two samples and a number of permutations, returns a p-value.
 Method = Callable[[Array, Array, int], float]

@@ -11,8 +11,8 @@ from benchmarks.clock import best_wall
 from benchmarks.methods import BANDWIDTH
 from benchmarks.tables import Cell, Table
 from btests import Gamma, Gaussian, Null, Pearson, Permutation, Spectrum, btest
-from btests.blocks import Array
 from btests.datasets import blobs
+from btests.plan import Array
 
 #: The nulls, what the paper calls them, and its seconds for one test of n = 2000 (Table 1; one core of 2.4 GHz).
 PUBLISHED: tuple[tuple[Null, str, float], ...] = (

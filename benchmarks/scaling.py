@@ -14,8 +14,9 @@ from benchmarks.large import WIDTH, folder_for, run, write_npy
 from benchmarks.simulation import FAN_IN, Cluster, simulate
 from benchmarks.tables import Cell, Table
 from btests import Gaussian
-from btests.blocks import Blocks
-from btests.statistics import MMD, Sample
+from btests.data.sample import Sample
+from btests.plan import Blocks
+from btests.statistics import MMD
 from btests.summary import Summary
 
 #: Bytes of a partition, and of a row of one sample.

@@ -17,9 +17,10 @@ from benchmarks.clock import best_cpu, best_interleaved, best_wall, one_thread
 from benchmarks.limits import Rates, rate_of, rate_tasks
 from benchmarks.tables import Cell, Table, verdict
 from btests import Gaussian, PrecisionWarning, btest
-from btests.blocks import Blocks
-from btests.fast.pool import default_threads
-from btests.statistics import MMD, Sample, summarize
+from btests._core.threads import default_threads
+from btests.data.sample import Sample
+from btests.plan import Blocks
+from btests.statistics import MMD, summarize
 
 #: At least this speed-up from a second thread, and at most this many times one read of the data for B = 2.
 SPEED_UP = 1.7

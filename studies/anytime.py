@@ -15,12 +15,12 @@ from pathlib import Path
 import click
 import numpy as np
 
-from btests.anytime import Watch
+from btests._core.threads import default_threads
 from btests.api import btest
-from btests.blocks import Array
-from btests.fast.pool import default_threads
 from btests.kernels import Gaussian, Kernel, median_bandwidth
-from btests.stream import Stream
+from btests.plan import Array
+from btests.sequential import Watch
+from btests.streaming.stream import Stream
 from studies.pieces import folder_of, run_pieces
 from studies.problems import PROBLEMS, Problem
 from studies.reproduce.intervals import rate

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from btests.blocks import Array
 from btests.datasets import BLOB_SPACING, blobs
 from btests.kernels import Gaussian
+from btests.plan import Array
 from studies.problems import Draw
 
 

@@ -16,10 +16,11 @@ from pathlib import Path
 import click
 import numpy as np
 
-from btests.blocks import Blocks
-from btests.fast.pool import default_threads
+from btests._core.threads import default_threads
+from btests.data.sample import Sample
 from btests.intervals import estimate_spread
-from btests.statistics import MMD, Sample, summarize, with_moments
+from btests.plan import Blocks
+from btests.statistics import MMD, summarize, with_moments
 from studies.closed_forms import EXACT_PROBLEMS, ExactProblem
 from studies.counts import clopper_pearson, write_rows
 from studies.pieces import folder_of, run_pieces

@@ -15,16 +15,17 @@ from pathlib import Path
 import click
 import numpy as np
 
+from btests._core.threads import default_threads
+from btests._warnings import BTestWarning
 from btests.api import btest
 from btests.block_size import BlockRule
-from btests.blocks import Blocks
-from btests.fast.pool import default_threads
+from btests.data.sample import Sample
 from btests.nulls import CrossBlocks, Normal, Null, SignFlip, ThirdCumulant
 from btests.pipeline import choose
+from btests.plan import Blocks
 from btests.result import TestResult
 from btests.selection import Setting
-from btests.statistics import MMD, Sample, summarize
-from btests.warnings import BTestWarning
+from btests.statistics import MMD, summarize
 from studies.counts import LEVELS, Counts, read_counts, write_counts
 from studies.pieces import folder_of, run_pieces
 from studies.problems import DEFAULT_PROBLEMS, PROBLEMS, Problem

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from btests import fast
+from btests import _core
 
 # The same examples in every run: a failure today is a failure tomorrow. A shared machine may be slow, so no deadline.
 settings.register_profile(
@@ -20,12 +20,12 @@ def _instruction_sets() -> list[str]:
     found = []
     for name in ("generic", "avx2", "avx512"):
         try:
-            fast.use_instruction_set(name)
+            _core.use_instruction_set(name)
         except ValueError:
             continue
         found.append(name)
     if found:
-        fast.use_instruction_set(None)
+        _core.use_instruction_set(None)
     return found
 
 
@@ -35,6 +35,6 @@ def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
     name: str = request.param
     if name == "none":
         pytest.skip("the compiled loops were not built")
-    fast.use_instruction_set(name)
+    _core.use_instruction_set(name)
     yield name
-    fast.use_instruction_set(None)
+    _core.use_instruction_set(None)

@@ -28,12 +28,13 @@ from btests import (
     SignFlip,
     TestResult,
     ThirdCumulant,
+    _core,
     btest,
     default_family,
-    fast,
     median_bandwidth,
 )
-from btests.statistics import MMD, Sample
+from btests.data.sample import Sample
+from btests.statistics import MMD
 from tests import reference
 from tests.kernels.formulas import radial
 from tests.reference import Array
@@ -80,8 +81,8 @@ def test_the_plain_path_gives_the_same_pvalue(
 ) -> None:
     x, y = two_samples(n_x, n_x if isinstance(null, CrossBlocks) else n_y, 0.1)  # those refuse different lengths
     compiled = btest(x, y, block_size=block_size, null=null, seed=1)
-    monkeypatch.setattr(fast, "_core", None)
-    assert not fast.is_available()
+    monkeypatch.setattr(_core, "_core", None)
+    assert not _core.is_available()
     plain = btest(x, y, block_size=block_size, null=null, seed=1)
     assert plain.engine == "numpy"
     assert plain.statistic == pytest.approx(compiled.statistic, rel=1e-11, abs=1e-15)

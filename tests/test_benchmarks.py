@@ -32,10 +32,10 @@ from benchmarks import (
 )
 from benchmarks.clock import best_interleaved
 from benchmarks.tables import Table, show
-from btests import Gaussian, fast
+from btests import Gaussian, _core
 from btests.statistics import MMD
 
-compiled = pytest.mark.skipif(not fast.is_available(), reason="the compiled loops were not built")
+compiled = pytest.mark.skipif(not _core.is_available(), reason="the compiled loops were not built")
 
 
 def test_table_prints_and_dumps() -> None:
@@ -120,7 +120,7 @@ def test_more_than_the_limit_is_not_a_success() -> None:
 
 
 def test_machine_names_its_instruction_set() -> None:
-    assert fast.instruction_set() in limits.machine_table().markdown()
+    assert _core.instruction_set() in limits.machine_table().markdown()
     assert limits.cache_sizes() == sorted(limits.cache_sizes())
 
 

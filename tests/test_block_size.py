@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from btests import Distance, Gaussian, Kernel, Laplacian, OnColumns, Pairwise, Polynomial
 from btests.block_size import BlockRule, check_block_rule
+from btests.data.sample import Sample
 from btests.selection import MedianFamily, bandwidths
-from btests.statistics import Sample
 from btests.statistics.cost import pair_seconds
 
 

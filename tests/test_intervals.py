@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from btests import Gaussian, SignFlip, Stream, btest
-from btests.blocks import Blocks
+from btests.data.sample import Sample
 from btests.intervals import Spread, estimate_spread
+from btests.plan import Blocks
 from btests.selection import Aggregate
-from btests.statistics import MMD, Family, Sample, summarize, summarize_family, with_moments
+from btests.statistics import MMD, Family, summarize, summarize_family, with_moments
 from btests.summary import Summary
 from tests.bounds import FALSE_ALARM, deviations
 from tests.reference import Array

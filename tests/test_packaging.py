@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import btests
-from btests import fast
+from btests import _core
 
 ROOT = Path(__file__).parents[1]
 
@@ -46,7 +46,7 @@ def test_public_names_exist() -> None:
 def test_a_compiler_means_a_compiled_core() -> None:
     if not any(shutil.which(name) for name in ("c++", "g++", "clang++")):
         pytest.skip("no compiler here")
-    assert fast.is_available()
+    assert _core.is_available()
 
 
 @pytest.mark.parametrize("n_y", [400, 330])
@@ -55,7 +55,7 @@ def test_same_answer_without_the_compiled_core(monkeypatch: pytest.MonkeyPatch, 
     rng = np.random.default_rng(7)
     x, y = rng.normal(size=(400, 3)), rng.normal(size=(n_y, 3)) * 1.15
     compiled = btests.btest(x, y, block_size=block_size, seed=1)
-    monkeypatch.setattr(fast, "_core", None)
+    monkeypatch.setattr(_core, "_core", None)
     plain = btests.btest(x, y, block_size=block_size, seed=1)
     assert plain.engine == "numpy"
     assert plain.statistic == pytest.approx(compiled.statistic, rel=1e-9, abs=1e-12)

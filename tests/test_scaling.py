@@ -12,9 +12,9 @@ import pytest
 
 import btests
 from btests import BTestWarning, ScaleWarning, btest
-from btests.blocks import Blocks
+from btests.data.sample import Sample
+from btests.plan import Blocks
 from btests.scaling import pooled_scales
-from btests.statistics import Sample
 from tests.same import assert_same
 
 UNITS = np.array([1e-3, 1.0, 5e4])

@@ -28,7 +28,7 @@ def test_import_takes_numpy_and_nothing_heavy() -> None:
 @pytest.mark.parametrize("arguments", [["--help"], ["help"], ["demo", "--help"], ["--version"]])
 def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     code = f"from btests.cli import main\ntry:\n    main({arguments})\nexcept SystemExit as done: assert not done.code"
-    assert not modules_after(code) & (HEAVY | {"btests.cli.outcome", "btests.cli.picture"})
+    assert not modules_after(code) & (HEAVY | {"btests.cli.demo_result", "btests.cli.demo_plot"})
 
 
 def test_a_plain_test_does_not_need_scipy() -> None:
@@ -37,7 +37,13 @@ def test_a_plain_test_does_not_need_scipy() -> None:
 
 
 def test_files_and_clusters_wait_until_they_are_needed() -> None:
-    later = {"btests.sources", "btests.cluster", "btests.stream", "btests.anytime", "btests.tables"}
+    later = {
+        "btests.data",
+        "btests.execution.dask",
+        "btests.streaming.stream",
+        "btests.sequential",
+        "btests.comparison",
+    }
     assert not modules_after("import btests") & later
     code = "import numpy, btests\nbtests.btest(numpy.arange(40.0), numpy.arange(40.0) + 1, seed=0)"
     assert not modules_after(code) & later
@@ -45,7 +51,7 @@ def test_files_and_clusters_wait_until_they_are_needed() -> None:
 
 def test_names_that_wait_are_there() -> None:
     code = "import btests\nassert not [n for n in btests.__all__ if n not in dir(btests) or not hasattr(btests, n)]"
-    assert "btests.anytime.watch" in modules_after(code)
-    assert "btests.stream" in modules_after("from btests import Stream")
+    assert "btests.sequential.sequential_test" in modules_after(code)
+    assert "btests.streaming.stream" in modules_after("from btests import Stream")
     with pytest.raises(AttributeError, match="module 'btests' has no attribute 'Strem'"):
         btests.Strem  # type: ignore[attr-defined] # noqa: B018

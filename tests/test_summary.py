@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from btests import Gaussian, Linear, SignFlip, TestResult, tree
-from btests.blocks import CORE_BUDGET, Blocks
-from btests.statistics import MMD, Sample
+from btests import Gaussian, Linear, SignFlip, TestResult, pairwise_sum
+from btests.data.sample import Sample
+from btests.plan import CORE_BUDGET, Blocks
+from btests.statistics import MMD
 from btests.summary import Summary, sample_sd
 
 
@@ -118,8 +119,8 @@ def replace_number(summary: Summary, number: int) -> Summary:
 @given(st.integers(1, 200), st.integers(0, 200), st.integers(0, 200), st.integers(0, 8))
 def test_nodes_cover_the_blocks(n: int, first: int, last: int, top: int) -> None:
     first, last = sorted((first % (n + 1), last % (n + 1)))
-    nodes = tree.cover(first, last, n, top)
-    begin = tree.starts(nodes)
+    nodes = pairwise_sum.cover(first, last, n, top)
+    begin = pairwise_sum.starts(nodes)
     end = np.minimum(begin + (1 << nodes[:, 0]), n)
     held = [block for i, j in zip(begin, end, strict=True) for block in range(i, j)]
     assert held == list(range(first, last))
@@ -130,9 +131,9 @@ def test_nodes_cover_the_blocks(n: int, first: int, last: int, top: int) -> None
 def test_merged_nodes_are_sums_of_halves(n: int, top: int, seed: int) -> None:
     values = np.random.default_rng(seed).normal(size=n)
     blocks = np.stack([np.zeros(n, dtype=np.int64), np.arange(n)], axis=1)
-    nodes, sums = tree.merge(blocks, values, n, top)
-    np.testing.assert_array_equal(nodes, tree.cover(0, n, n, top))
-    wanted = [tree.add_up(values[i : i + 2**top]) for i in range(0, n, 2**top)]
+    nodes, sums = pairwise_sum.merge(blocks, values, n, top)
+    np.testing.assert_array_equal(nodes, pairwise_sum.cover(0, n, n, top))
+    wanted = [pairwise_sum.add_up(values[i : i + 2**top]) for i in range(0, n, 2**top)]
     np.testing.assert_array_equal(sums, wanted)
 
 

@@ -3,6 +3,15 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from btests._warnings import (
+    BTestWarning,
+    DegenerateDataWarning,
+    FewBlocksWarning,
+    OrderWarning,
+    PrecisionWarning,
+    ScaleWarning,
+    SelectionWarning,
+)
 from btests.api import btest
 from btests.kernels import (
     Combination,
@@ -45,22 +54,13 @@ from btests.selection import (
     bandwidths,
     default_family,
 )
-from btests.warnings import (
-    BTestWarning,
-    DegenerateDataWarning,
-    FewBlocksWarning,
-    OrderWarning,
-    PrecisionWarning,
-    ScaleWarning,
-    SelectionWarning,
-)
 
 if TYPE_CHECKING:
-    from btests.anytime import Watch, WatchResult
-    from btests.sources import open_source
-    from btests.stream import Stream
-    from btests.tables import Comparison, compare
-    from btests.tally import Tally
+    from btests.comparison import Comparison, compare
+    from btests.data.open import open_source
+    from btests.partial_result import Tally
+    from btests.sequential import Watch, WatchResult
+    from btests.streaming.stream import Stream
 
 __version__ = "0.1.0"
 
@@ -119,13 +119,13 @@ __all__ = [
 
 # Names that not everybody needs, and whose modules take time to import: where to find them when they are asked for.
 _LATER = {
-    "Comparison": "btests.tables",
-    "Stream": "btests.stream",
-    "Tally": "btests.tally",
-    "Watch": "btests.anytime",
-    "WatchResult": "btests.anytime",
-    "compare": "btests.tables",
-    "open_source": "btests.sources",
+    "Comparison": "btests.comparison",
+    "Stream": "btests.streaming.stream",
+    "Tally": "btests.partial_result",
+    "Watch": "btests.sequential",
+    "WatchResult": "btests.sequential",
+    "compare": "btests.comparison",
+    "open_source": "btests.data.open",
 }
 
 

@@ -9,20 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from btests.block_size import check_block_rule
-from btests.fast.pool import limit_threads
-from btests.kernels import Combination, Kernel, Pairwise
-from btests.nulls import Null, SignFlip
-from btests.nulls.names import null_of
-from btests.nulls.protocol import kinds_of_blocks
-from btests.order import deal
-from btests.pipeline import Question
-from btests.result import TestResult
-from btests.scaling import check_scale
-from btests.selection import Aggregate, Selector, Setting, default_family
-from btests.selection.names import check_choice
-from btests.statistics import Sample
-from btests.validation import (
+from btests._core.threads import limit_threads
+from btests._validation import (
     check_path,
     check_samples,
     check_seed,
@@ -30,6 +18,18 @@ from btests.validation import (
     check_told,
     column_names,
 )
+from btests.block_size import check_block_rule
+from btests.data.permutation import deal
+from btests.data.sample import Sample
+from btests.kernels import Combination, Kernel, Pairwise
+from btests.nulls import Null, SignFlip
+from btests.nulls.protocol import kinds_of_blocks
+from btests.nulls.registry import null_of
+from btests.pipeline import Question
+from btests.result import TestResult
+from btests.scaling import check_scale
+from btests.selection import Aggregate, Selector, Setting, default_family
+from btests.selection.registry import check_choice
 
 #: What docs/power.md finds best for data that nothing is known about.
 _DEFAULT = Aggregate(default_family())
@@ -147,7 +147,7 @@ def btest(
     units = check_scale(scale)
     given = None if seed is None else check_seed(seed)
     if workers is not None or not (_is_array(x) and _is_array(y)):
-        from btests.elsewhere import Call  # what reads files and talks to clusters takes time to import
+        from btests.dispatch import Call  # what reads files and talks to clusters takes time to import
 
         options = (units, shuffle, block_size, block_exponent, budget, dtype, n_threads, checkpoint, progress, workers)
         found = Call(kernel, null, given, *options, began).of(x, y, are_objects=_is_for_objects(kernel))

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from btests.blocks import Array
+from btests.plan import Array
 
 #: Blobs along each side of the grid, and the distance between the centres of neighbours.
 BLOBS_A_SIDE = 5

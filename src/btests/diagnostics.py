@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from btests.blocks import Array
+from btests.plan import Array
 
 # Blocks that tell whether neighbours are alike. The score of fewer is bounded by so little that it says nothing.
 _ENOUGH_NEIGHBOURS = 40

@@ -26,8 +26,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from btests.blocks import Array
-from btests.nulls.laws import StudentLaw
+from btests.nulls.distributions import StudentLaw
+from btests.plan import Array
 from btests.summary import ENOUGH_BLOCKS, Summary, sample_sd
 
 # Groups of rows in a block that its own variance is estimated from.
@@ -92,7 +92,7 @@ def estimate_spread(summary: Summary) -> Spread:
     """Return the variance and the skewness of the estimate of MMD^2, valid under the alternative (section 2.1).
 
     From the values of the blocks where there are at least 40. Otherwise from the groups of rows inside the blocks, for
-    samples of one length, or from single rows (see :func:`btests.statistics.moments.with_moments`).
+    samples of one length, or from single rows (see :func:`btests.statistics.row_moments.with_moments`).
 
     Raises
     ------

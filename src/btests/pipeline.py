@@ -8,17 +8,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from btests.block_size import BlockSize
-from btests.blocks import Blocks
+from btests.data.sample import AnySample, Sample
 from btests.kernels import Kernel, OnColumns
 from btests.nulls import Law, Null, SignFlip
 from btests.nulls.protocol import check_sizes, wants_gram
+from btests.partial_result import Tally, conclude
+from btests.plan import Blocks
 from btests.result import TestResult
 from btests.scaling import pooled_scales, warn_of_scales
 from btests.selection import Aggregate, PerCoordinate, Selection, Selector, Setting
-from btests.selection.names import KERNELS
-from btests.statistics import MMD, AnySample, Family, Gram, Sample, summarize, with_moments
+from btests.selection.registry import KERNELS
+from btests.statistics import MMD, Family, Gram, summarize, with_moments
 from btests.statistics.checks import check_kernel, check_precision
-from btests.tally import Tally, conclude
 
 
 @dataclass(frozen=True, slots=True)

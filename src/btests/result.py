@@ -12,18 +12,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from btests.blocks import Array
+from btests._validation import check_alpha
 from btests.diagnostics import Normality, ks_normality, skewness
 from btests.intervals import Spread, estimate_spread
 from btests.kernels.combination import shortened
 from btests.kernels.protocol import Kernel
-from btests.nulls.laws import DrawnLaw, Law
+from btests.nulls.distributions import DrawnLaw, Law
 from btests.nulls.protocol import Null
-from btests.remarks import note_on, warn_of_order, warn_of_rounding
+from btests.plan import Array
+from btests.result_notes import note_on, warn_of_order, warn_of_rounding
 from btests.selection.aggregate import Aggregate
 from btests.selection.protocol import Candidate, Selection, Selector
 from btests.summary import Summary
-from btests.validation import check_alpha
 
 OVERFLOWED = "the kernel overflowed or gave NaN here; scale the data down or take a bounded kernel"
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from btests.blocks import Array
-from btests.statistics import AnySample
-from btests.statistics.robust import robust_scale
-from btests.warnings import ScaleWarning, warn
+from btests._warnings import ScaleWarning, warn
+from btests.data.sample import AnySample
+from btests.plan import Array
+from btests.statistics.robust_scale import robust_scale
 
 # Rows of the shorter sample that scales are taken from, and of the longer one in proportion: a scale that is off by 1 %
 # costs nothing, and rows of files are expensive to pick. The most rows of the longer one.

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from btests import tree
-from btests.blocks import CORE_BUDGET, MOST_SHARES, Array, Blocks, Index
+from btests import pairwise_sum
+from btests.plan import CORE_BUDGET, MOST_SHARES, Array, Blocks, Index
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -73,7 +73,7 @@ class Part:
         first = np.flatnonzero(np.append(True, spans[1:, 0] > spans[:-1, 1]))  # the others touch the one before
         joined = np.stack([spans[first, 0], spans[np.append(first[1:] - 1, len(spans) - 1), 1]], axis=1)
         nodes = np.concatenate([part.nodes for part in found])
-        places = np.argsort(tree.starts(nodes), kind="stable")
+        places = np.argsort(pairwise_sum.starts(nodes), kind="stable")
         nodes, cores = nodes[places], np.concatenate([part.cores for part in found])[places]
         return replace(plan, spans=joined, values=values, nodes=nodes, cores=cores)._grown()
 
@@ -81,7 +81,7 @@ class Part:
         top = self.blocks.fold_level
         if np.all(self.nodes[:, 0] >= top):
             return self
-        nodes, cores = tree.merge(self.nodes, self.cores, self.blocks.n_blocks, top)
+        nodes, cores = pairwise_sum.merge(self.nodes, self.cores, self.blocks.n_blocks, top)
         return replace(self, nodes=nodes, cores=cores)
 
     def _pieces(self) -> list[Array]:
@@ -171,7 +171,7 @@ class Summary:
     def of(cls, blocks: Blocks, values: Array, cores: Array, typical: float = 0.0) -> Summary:
         """Return the summary of all blocks of a plan from their values (m,) and the cores of its folds (f, k, k)."""
         spans = np.array([[0, blocks.n_blocks]], dtype=np.int64)
-        nodes = tree.cover(0, blocks.n_blocks, blocks.n_blocks, blocks.fold_level)
+        nodes = pairwise_sum.cover(0, blocks.n_blocks, blocks.n_blocks, blocks.fold_level)
         return cls((Part(0, blocks, spans, values, nodes, cores),), typical)
 
     def __add__(self, other: Summary) -> Summary:
@@ -258,7 +258,7 @@ class Summary:
 
     def fold_sizes(self) -> Array:
         """Return the number of blocks behind each of the cores of a complete summary: (f,)."""
-        sizes = [np.diff(np.append(tree.starts(part.nodes), part.blocks.n_blocks)) for part in self.parts]
+        sizes = [np.diff(np.append(pairwise_sum.starts(part.nodes), part.blocks.n_blocks)) for part in self.parts]
         joined = np.concatenate(sizes).astype(np.float64)
         return joined if len(self.parts) == 1 else _within_budget(joined, self.blocks)
 

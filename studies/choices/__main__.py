@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from btests.fast.pool import default_threads
+from btests._core.threads import default_threads
 from studies.choices import grid
 from studies.choices.picture import draw_curve
 from studies.choices.tables import write_tables

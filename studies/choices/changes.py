@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from btests.blocks import Array
 from btests.datasets import blobs
 from btests.kernels import Gaussian, Kernel
+from btests.plan import Array
 from studies.choices.perturbed import perturbed_uniform, published_samples
 from studies.problems import Draw
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from btests.data.sample import AnySample
 from btests.kernels import Distance, Gaussian, Kernel, Laplacian
 from btests.nulls import (
     CrossBlocks,
@@ -18,7 +19,6 @@ from btests.nulls import (
     ThirdCumulant,
 )
 from btests.selection import Aggregate, CrossValidation, MaxMMD, MaxRatio, Median, MedianFamily, Selector, Weights
-from btests.statistics import AnySample
 
 Choice = Kernel | Selector | Aggregate
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from btests.blocks import Array
+from btests.plan import Array
 
 #: Height of the bumps in 1 and 2 dimensions, as published: the density just stays positive for one bump a side.
 HEIGHTS = {1: 2.7, 2: 7.3}

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from btests._warnings import BTestWarning
 from btests.api import btest
 from btests.block_size import PAPER_EXPONENT, BlockRule
+from btests.data.sample import Sample
 from btests.nulls import SignFlip
 from btests.nulls.protocol import wants_gram
 from btests.pipeline import choose
 from btests.selection import Aggregate, Setting
-from btests.statistics import Sample
-from btests.warnings import BTestWarning
 from studies.choices.changes import BY_NAME
 from studies.choices.choosers import CHOICES, NULLS, PAIRED, PICKED, RERUN, Choice
 from studies.choices.grid import LIMITS, Cell

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from btests.fast.pool import default_threads
+from btests._core.threads import default_threads
 from studies.mixed.changes import CHANGES
 from studies.mixed.flights import flights
 from studies.mixed.layout import write_markdown

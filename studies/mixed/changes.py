@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from btests.blocks import Array
-from btests.tables.cells import Cells
+from btests.comparison.cells import Cells
+from btests.plan import Array
 
 Change = Callable[[list[Cells], float, np.random.Generator], list[Cells]]
 

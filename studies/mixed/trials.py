@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from btests.comparison.assess import Options, assess
+from btests.comparison.cells import pool
+from btests.comparison.leaving import why_left_out
 from btests.nulls import SignFlip
-from btests.tables.assess import Options, assess
-from btests.tables.cells import pool
-from btests.tables.leaving import why_left_out
 from studies.mixed.changes import CHANGES
 from studies.mixed.flights import first_week, flights
 from studies.mixed.usual import corrected, usual_pvalues

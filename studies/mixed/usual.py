@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from btests.tables.cells import Cells
+from btests.comparison.cells import Cells
 
 # Levels that are expected less often than this on a side are counted together: the rule of thumb of chi-squared tests.
 _LEAST = 5.0

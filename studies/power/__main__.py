@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from btests.fast.pool import default_threads
+from btests._core.threads import default_threads
 from studies.pieces import folder_of, run_pieces
 from studies.power.methods import GROUPS, methods
 from studies.power.penguins import section

@@ -9,8 +9,8 @@ from importlib.util import find_spec
 from typing import Any
 
 from btests.api import btest
-from btests.blocks import Array
 from btests.kernels import Distance, Laplacian
+from btests.plan import Array
 from btests.selection import Aggregate, JoinedFamily, MedianFamily
 from btests.selection.family import AnyFamily
 from studies.power import peers

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.spatial.distance import pdist, squareform
 from scipy.special import logsumexp
 
-from btests.blocks import Array
+from btests.plan import Array
 from studies.power.relabel import Subsets, mmd_values, permutation_pvalue, random_subsets
 
 #: The level of all tests in the study.

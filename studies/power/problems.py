@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from btests.blocks import Array
 from btests.datasets import blobs
+from btests.plan import Array
 from studies.problems import Draw
 
 #: Rows of x and of y, in the order of the effects of a problem.

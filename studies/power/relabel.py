@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from btests.blocks import Array
+from btests.plan import Array
 
 #: Subsets of rows, one a line: (k, size).
 Subsets = npt.NDArray[np.int64]

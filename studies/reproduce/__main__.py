@@ -66,7 +66,7 @@ def reproduce(
         raise click.UsageError("--song-p and --song-q go together: name two audio files, or none.")
     if song_p is not None and not set(wanted) & set(_MUSIC):
         raise click.UsageError(f"--song-p and --song-q are for {', '.join(_MUSIC)} and all.")
-    from btests.fast.pool import default_threads
+    from btests._core.threads import default_threads
     from studies.reproduce.catalogue import plain
     from studies.reproduce.manifest import Manifest, claim
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from btests.blocks import Array, Blocks
+from btests.data.sample import Sample
 from btests.datasets import blobs
 from btests.kernels import Gaussian
-from btests.statistics import MMD, Sample, summarize
+from btests.plan import Array, Blocks
+from btests.statistics import MMD, summarize
 from studies.reproduce.protocol import Row
 
 #: Where the distribution of the statistic is compared with the normal one.

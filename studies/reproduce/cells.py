@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from btests.blocks import Array
+from btests.plan import Array
 from studies.reproduce.blockvalues import CASES, GRID
 from studies.reproduce.intervals import Estimate
 from studies.reproduce.protocol import Row

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from btests.data.sample import Sample
 from btests.nulls import SignFlip
-from btests.statistics import Sample
 from studies.reproduce.intervals import HOLDS, Estimate, difference, holds, rate, shown_interval
 from studies.reproduce.protocol import Done, Piece, Report, Row, Table, add_up, rows_of
 from studies.reproduce.trials import LABELS, TESTS, draw, pieces_by_strategy, rejects, selections

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from btests.statistics import Sample
+from btests.data.sample import Sample
 from studies.reproduce.intervals import HOLDS, difference, holds, rate, shown_interval
 from studies.reproduce.protocol import Done, Piece, Report, Row, Table, add_up, rows_of
 from studies.reproduce.trials import LABELS, LEVEL, TESTS, draw, pieces_by_strategy, rejects, selections

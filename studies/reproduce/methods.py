@@ -8,8 +8,8 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from btests._warnings import BTestWarning
 from btests.api import btest
-from btests.blocks import Array
 from btests.kernels import Gaussian, Kernel
 from btests.nulls import (
     CrossBlocks,
@@ -22,8 +22,8 @@ from btests.nulls import (
     Spectrum,
     ThirdCumulant,
 )
+from btests.plan import Array
 from btests.selection import Aggregate, Median, MedianFamily, Selector, Weights
-from btests.warnings import BTestWarning
 from studies.reproduce.published import SAMPLES, SECONDS
 from studies.reproduce.trials import LEVEL, draw
 

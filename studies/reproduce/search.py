@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from btests.blocks import Array
+from btests.plan import Array
 from studies.reproduce.intervals import Estimate
 
 TARGET = 0.05

@@ -8,12 +8,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from btests import fast
+from btests import _core
 
 
 def machine() -> str:
     """Return the processor and what computes on it, in words."""
-    loops = f"compiled ({fast.instruction_set()})" if fast.is_available() else "numpy"
+    loops = f"compiled ({_core.instruction_set()})" if _core.is_available() else "numpy"
     return f"{_processor()}, one of {os.cpu_count()} cores, {loops}, Python {platform.python_version()}"
 
 

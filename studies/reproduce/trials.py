@@ -8,21 +8,22 @@ from typing import cast
 
 import numpy as np
 
+from btests._warnings import BTestWarning
 from btests.block_size import BlockRule
-from btests.blocks import Array, Blocks
+from btests.data.sample import Sample
 from btests.datasets import blobs
 from btests.kernels import Gaussian, Kernel
 from btests.nulls import Normal, Null
 from btests.pipeline import choose
+from btests.plan import Array, Blocks
 from btests.result import TestResult
 from btests.selection import Median, Selection, Selector, Setting, Weights
-from btests.selection.choice import combine, first_of_the_best
-from btests.selection.evidence import evidence_of
+from btests.selection.argmax import combine, first_of_the_best
+from btests.selection.block_statistics import evidence_of
 from btests.selection.family import kernels_of
-from btests.selection.split import split
+from btests.selection.train_test_split import split
 from btests.selection.weights import best_weights
-from btests.statistics import MMD, Family, Sample, summarize_family
-from btests.warnings import BTestWarning
+from btests.statistics import MMD, Family, summarize_family
 from studies.reproduce.protocol import Piece, Row
 
 LEVEL = 0.05

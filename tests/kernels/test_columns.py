@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from btests import Gaussian, Kernel, Laplacian, Linear, OnColumns, PrecisionWarning, btest
+from btests.data.sample import Sample
 from btests.kernels import Radial
-from btests.statistics import MMD, Sample
+from btests.statistics import MMD
 from tests.kernels.formulas import plain, radial
 from tests.statistics.shapes import SHAPES, Shape
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from btests import Gaussian, Kernel
-from btests.blocks import Blocks
-from btests.statistics import MMD, Gram, Sample
+from btests.data.sample import Sample
+from btests.plan import Blocks
+from btests.statistics import MMD, Gram
 from btests.summary import Summary
 from tests.reference import Array
 

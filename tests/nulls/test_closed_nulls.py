@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from btests import CrossBlocks, Distance, FewBlocksWarning, Normal, ThirdCumulant
-from btests.blocks import Blocks
+from btests.plan import Blocks
 from btests.summary import Summary
 from tests import reference
 from tests.kernels.formulas import radial

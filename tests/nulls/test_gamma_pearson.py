@@ -12,7 +12,7 @@ from scipy import stats
 from btests import Distance, Gamma, Gaussian, Kernel, Linear, Pearson, Polynomial, btest
 from btests.nulls import BoundLaw, PearsonLaw
 from btests.nulls.pearson import flip_moments
-from btests.nulls.relabelled import relabelled_mean, relabelled_sd
+from btests.nulls.permutation_moments import relabelled_mean, relabelled_sd
 from tests import reference
 from tests.bounds import FALSE_ALARM, count_bounds
 from tests.kernels.formulas import radial

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from btests import Gamma, Null, Pearson, Permutation, Spectrum, btest
-from btests.blocks import Array
+from btests.plan import Array
 
 NULLS = (Permutation(20), Spectrum(20), Gamma(), Pearson())
 

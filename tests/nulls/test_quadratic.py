@@ -25,10 +25,10 @@ from btests import (
     Permutation,
     Polynomial,
     Spectrum,
+    _memory,
     btest,
-    memory,
 )
-from btests.statistics import whole
+from btests.statistics import tiled_gram
 from tests.nulls.summaries import gram_of, two_samples
 from tests.reference import Array
 
@@ -40,7 +40,7 @@ QUADRATIC: list[Null] = [Permutation(199), Spectrum(199), Gamma(), Pearson(), Pe
 def test_tiles_leave_no_trace(monkeypatch: pytest.MonkeyPatch, null: Null, side: int) -> None:
     x, y = two_samples(40, 40, 0.2)
     one = btest(x, y, kernel=Gaussian(1.0), null=null, seed=3)
-    monkeypatch.setattr(whole, "TILE", side)
+    monkeypatch.setattr(tiled_gram, "TILE", side)
     two = btest(x, y, kernel=Gaussian(1.0), null=null, seed=3)
     assert two.statistic == pytest.approx(one.statistic, rel=1e-11)
     assert two.pvalue == pytest.approx(one.pvalue, rel=1e-10)
@@ -202,7 +202,7 @@ def test_too_little_memory_is_said_before_it_is_spent(monkeypatch: pytest.Monkey
         asked.append(len(p))
         return p @ q.T
 
-    monkeypatch.setattr(memory, "free_bytes", lambda: 10**6)
+    monkeypatch.setattr(_memory, "free_bytes", lambda: 10**6)
     x, y = two_samples(900, 900)
     with pytest.raises(
         ValueError, match=r"needs [\d.]+ MB of memory for 900 and 900 rows, and 1 MB are free"
@@ -242,14 +242,14 @@ def test_a_kernel_of_ones_own_is_never_whole(null: Any, n_x: int, n_y: int) -> N
 
 
 def test_free_memory_is_a_number_everywhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
-    assert memory.free_bytes() > 2**20
-    monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "nothing")
-    monkeypatch.setattr(memory, "_GROUPS", ())
-    assert memory.free_bytes() == 4 * 2**30
+    assert _memory.free_bytes() > 2**20
+    monkeypatch.setattr(_memory, "_MEMINFO", tmp_path / "nothing")
+    monkeypatch.setattr(_memory, "_GROUPS", ())
+    assert _memory.free_bytes() == 4 * 2**30
     monkeypatch.setattr(
-        memory, "_GROUPS", (("", tmp_path, "max", "current"), ("memory", tmp_path / "old", "limit", "usage"))
+        _memory, "_GROUPS", (("", tmp_path, "max", "current"), ("memory", tmp_path / "old", "limit", "usage"))
     )
-    assert memory.free_bytes() == 4 * 2**30
+    assert _memory.free_bytes() == 4 * 2**30
 
     def limit(folder: str, files: tuple[str, str], most: str, used: int) -> None:
         (tmp_path / folder).mkdir(parents=True, exist_ok=True)
@@ -257,15 +257,15 @@ def test_free_memory_is_a_number_everywhere(monkeypatch: pytest.MonkeyPatch, tmp
             (tmp_path / folder / name).write_text(text + "\n")
 
     limit(".", ("max", "current"), "max", 10**6)
-    assert memory.free_bytes() == 4 * 2**30
+    assert _memory.free_bytes() == 4 * 2**30
     # Groups inside groups, of which any may have a limit.
-    monkeypatch.setattr(memory, "_OWN", tmp_path / "own")
+    monkeypatch.setattr(_memory, "_OWN", tmp_path / "own")
     (tmp_path / "own").write_text("0::/slice/job/step\n")
     limit("slice/job", ("max", "current"), "3000000", 10**6)
     limit("slice/job/step", ("max", "current"), "max", 10**6)
-    assert memory.free_bytes() == 2_000_000
+    assert _memory.free_bytes() == 2_000_000
     (tmp_path / "own").write_text("4:cpu,memory:/box\n0::/elsewhere\n")
     limit("old/box", ("limit", "usage"), "500000", 100000)
-    assert memory.free_bytes() == 400_000
+    assert _memory.free_bytes() == 400_000
     limit("old/box", ("limit", "usage"), "500000", 600000)
-    assert memory.free_bytes() == 0
+    assert _memory.free_bytes() == 0

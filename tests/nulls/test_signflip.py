@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from btests import Gaussian, SignFlip, fast
-from btests.blocks import Blocks
-from btests.nulls.signs import all_signs, flip_plain, random_words, unpack
+from btests import Gaussian, SignFlip, _core
+from btests.nulls.sign_draws import all_signs, flip_plain, random_words, unpack
+from btests.plan import Blocks
 from btests.summary import Summary
 from tests import reference
 from tests.bounds import count_bounds
@@ -75,7 +75,7 @@ def test_compiled_flip_is_the_plain_one(instruction_set: str, n_groups: int, n_f
     cores = random_cores(n_folds, n_groups, 1)
     words = random_words(5, n_folds, n_groups, n_draws)
     wanted = flip_plain(cores, words, n_draws)
-    found = fast.flip(cores, words, n_draws)
+    found = _core.flip(cores, words, n_draws)
     np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-14 * np.abs(cores).sum())
 
 

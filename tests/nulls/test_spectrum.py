@@ -10,7 +10,7 @@ from scipy import stats
 
 from btests import Distance, Gaussian, Kernel, Linear, Spectrum, btest
 from btests.nulls import spectrum
-from btests.nulls.relabelled import relabelled_mean, relabelled_sd
+from btests.nulls.permutation_moments import relabelled_mean, relabelled_sd
 from btests.nulls.spectrum import Eigenvalues, all_eigenvalues, leading_eigenvalues
 from tests.bounds import FALSE_ALARM, count_bounds, deviations
 from tests.nulls.summaries import gram_of, two_samples

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from btests import Aggregate, Gaussian, SignFlip, btest
-from btests.nulls.laws import DrawnLaw
+from btests.nulls.distributions import DrawnLaw
 from tests.bounds import count_bounds
 
 

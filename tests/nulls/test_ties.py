@@ -7,9 +7,10 @@ import pytest
 from scipy.stats import hypergeom
 
 from btests import CrossBlocks, Gaussian, Kernel, Laplacian, Linear, Permutation, SignFlip, btest
-from btests.blocks import Array, Blocks
-from btests.nulls.signs import draw_flips
-from btests.statistics import MMD, Sample, summarize
+from btests.data.sample import Sample
+from btests.nulls.sign_draws import draw_flips
+from btests.plan import Array, Blocks
+from btests.statistics import MMD, summarize
 from tests.bounds import count_bounds
 
 FAR = 1.7e9  # seconds of our days

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from btests import Gaussian
-from btests.blocks import Array, Blocks
-from btests.nulls.signs import draw_flips
-from btests.nulls.together import RankLaw, Verdict, largest_score, smallest_rank
-from btests.statistics import Family, Sample, summarize_family
+from btests.data.sample import Sample
+from btests.nulls.aggregation import RankLaw, Verdict, largest_score, smallest_rank
+from btests.nulls.sign_draws import draw_flips
+from btests.plan import Array, Blocks
+from btests.statistics import Family, summarize_family
 from btests.summary import Summary
 
 KERNELS = (Gaussian(0.3), Gaussian(1.0), Gaussian(4.0))

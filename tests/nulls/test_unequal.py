@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from btests import CrossBlocks, FewBlocksWarning, Gaussian, SignFlip, ThirdCumulant, btest
-from btests.blocks import Blocks
+from btests.plan import Blocks
 from tests import reference
 from tests.bounds import FALSE_ALARM, count_bounds, deviations
 from tests.nulls.summaries import summarize

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import btests
-from btests import fast
+from btests import _core
 
 _KERNELS: dict[str, Callable[[], Any]] = {
     "default": lambda: None,
@@ -182,7 +182,7 @@ def record(folder: Path) -> dict[str, Any]:
                 "pvalue": float(comparison.pvalue).hex(),
                 "columns": [float(column.pvalue).hex() for column in comparison.columns],
             }
-    return {"instruction_set": fast.instruction_set(), "results": found}
+    return {"instruction_set": _core.instruction_set(), "results": found}
 
 
 def main() -> None:

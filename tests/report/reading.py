@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from btests.report.words import MINUS, TIMES
+from btests.report.number_format import MINUS, TIMES
 
 _LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from btests.report.axes import Scale, number_marks, seconds, ticks, time_ticks
 from btests.report.heatmap import SHADES, shade, zero_line
-from btests.report.scales import Scale, number_marks, seconds, ticks, time_ticks
+from btests.report.number_format import MINUS, NOTHING, TIMES, number
 from btests.report.svg import clipped, element
-from btests.report.words import MINUS, NOTHING, TIMES, number
 from tests.report.reading import read
 
 finite = st.floats(-1e12, 1e12, allow_nan=False)

@@ -38,9 +38,9 @@ from btests import (
     btest,
 )
 from btests.block_size import BlockRule
+from btests.data.sample import Sample
 from btests.selection import Setting
-from btests.selection.evidence import gather
-from btests.statistics import Sample
+from btests.selection.block_statistics import gather
 from tests.reference import Array
 from tests.test_bad_input import refused
 

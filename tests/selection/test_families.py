@@ -21,8 +21,8 @@ from btests import (
     btest,
     median_bandwidth,
 )
+from btests.data.sample import AnySample, Sample
 from btests.selection import Setting
-from btests.statistics import AnySample, Sample
 from tests.reference import Array
 
 RNG = np.random.default_rng(0)

@@ -21,8 +21,8 @@ from btests import (
     bandwidths,
     btest,
 )
+from btests.data.sample import AnySample, Sample
 from btests.selection import Setting
-from btests.statistics import AnySample, Sample
 from tests.reference import Array
 
 Make = Callable[..., Selector]

@@ -7,10 +7,10 @@ import pytest
 
 from btests import Aggregate, Median, MedianFamily, btest
 from btests.block_size import BlockRule
-from btests.blocks import Blocks
+from btests.data.sample import Sample
+from btests.plan import Blocks
 from btests.selection import Setting
-from btests.selection.partners import partners
-from btests.statistics import Sample
+from btests.selection.swap_pairs import partners
 
 
 @pytest.mark.parametrize(("n_x", "n_y", "block_size"), [(40, 40, 7), (100, 33, 5), (17, 90, 4), (9, 8, 8), (5, 300, 2)])

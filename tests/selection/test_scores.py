@@ -10,12 +10,12 @@ import pytest
 
 from btests import Combination, CrossValidation, Gaussian, MaxMMD, MaxRatio, SignFlip, Weights, btest
 from btests.block_size import BlockRule
-from btests.blocks import Blocks
+from btests.data.sample import Sample
+from btests.plan import Blocks
 from btests.selection import Selection, Setting
+from btests.selection.block_statistics import Evidence, worth_asking
 from btests.selection.cross_validation import folds_of_groups
-from btests.selection.evidence import Evidence, worth_asking
 from btests.selection.weights import best_weights
-from btests.statistics import Sample
 from btests.summary import Summary
 from tests import reference
 from tests.kernels.formulas import radial

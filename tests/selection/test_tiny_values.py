@@ -26,19 +26,20 @@ from btests import (
     Stream,
     TestResult,
     Weights,
+    _core,
     btest,
-    fast,
 )
-from btests.blocks import Blocks
+from btests.data.sample import Sample
 from btests.kernels import Kernel
+from btests.plan import Blocks
 from btests.selection import bandwidths
-from btests.statistics import MMD, Family, Sample, summarize, summarize_family
-from btests.statistics.family import grains
+from btests.statistics import MMD, Family, summarize, summarize_family
+from btests.statistics.multi_kernel import grains
 from btests.summary import Summary
 from tests.reference import Array
 
 pytestmark = [
-    pytest.mark.skipif(not fast.is_available(), reason="the compiled loops were not built"),
+    pytest.mark.skipif(not _core.is_available(), reason="the compiled loops were not built"),
     pytest.mark.filterwarnings("ignore::btests.SelectionWarning"),
 ]
 
@@ -103,7 +104,7 @@ def both(case: Case, kernel: object) -> tuple[TestResult, TestResult]:
 
     compiled = run()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fast, "is_available", lambda: False)
+        patch.setattr(_core, "is_available", lambda: False)
         plain = run()
     assert (compiled.engine[:8], plain.engine) == ("compiled", "numpy")
     return compiled, plain

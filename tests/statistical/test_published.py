@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from btests import Gaussian, Normal
-from btests.blocks import Blocks
+from btests.data.sample import Sample
 from btests.datasets import blobs
+from btests.plan import Blocks
 from btests.result import TestResult
-from btests.statistics import MMD, Sample
+from btests.statistics import MMD
 from tests.bounds import FALSE_ALARM, count_bounds
 
 N_TRIALS = 400

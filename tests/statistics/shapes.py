@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from btests.blocks import Blocks
+from btests.plan import Blocks
 
 
 class Shape(NamedTuple):

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from btests import Gaussian
-from btests.statistics import MMD, Sample
+from btests.data.sample import Sample
+from btests.statistics import MMD
 from tests.bounds import FALSE_ALARM, deviations
 from tests.statistics.shapes import Shape
 

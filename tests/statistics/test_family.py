@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from btests import Combination, Gaussian, Laplacian, Matern, OnColumns
-from btests.blocks import Blocks
-from btests.fast.families import chain
+from btests._core.bandwidth_chain import chain
+from btests.data.location import Frame
+from btests.data.sample import Sample
 from btests.kernels import Kernel, Radial
-from btests.statistics import MMD, Family, Sample, summarize, summarize_family
-from btests.statistics.family import groups_of
-from btests.statistics.frame import Frame
+from btests.plan import Blocks
+from btests.statistics import MMD, Family, summarize, summarize_family
+from btests.statistics.multi_kernel import groups_of
 from tests.statistics.shapes import SHAPES, Shape
 from tests.statistics.test_twins import samples
 

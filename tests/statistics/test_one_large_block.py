@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from btests import Gaussian, Polynomial, btest
-from btests.blocks import Blocks
-from btests.statistics import Family, Sample
-from btests.statistics.plain import summarize_plain
-from btests.tree import cover
+from btests.data.sample import Sample
+from btests.pairwise_sum import cover
+from btests.plan import Blocks
+from btests.statistics import Family
+from btests.statistics.numpy_backend import summarize_plain
 
 
 @pytest.mark.parametrize("lengths", [(1100, 1100), (1500, 700)], ids=str)

@@ -18,11 +18,12 @@ from btests import (
     Permutation,
     Polynomial,
     SignFlip,
+    _memory,
     btest,
-    memory,
 )
-from btests.blocks import Blocks
-from btests.statistics import MMD, Sample
+from btests.data.sample import Sample
+from btests.plan import Blocks
+from btests.statistics import MMD
 from tests import reference
 from tests.kernels.formulas import Case, plain, radial
 from tests.reference import Array
@@ -139,7 +140,7 @@ def test_linear_kernels_do_not_see_where_the_data_are(kernel: Kernel) -> None:
 
 
 def test_blocks_that_do_not_fit_are_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "free_bytes", lambda: 10_000_000)
+    monkeypatch.setattr(_memory, "free_bytes", lambda: 10_000_000)
     x = np.arange(4000.0)[:, None]
     with pytest.raises(ValueError, match=r"needs 256 MB of memory .* block_size="):
         btest(x, x + 1.0, kernel=Polynomial(2), block_size=2000)

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from btests import Gaussian
-from btests.blocks import Blocks
-from btests.statistics import MMD, Sample
+from btests.data.sample import Sample
+from btests.plan import Blocks
+from btests.statistics import MMD
 from btests.summary import Summary
 from tests.reference import Array
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from btests import Distance, Gaussian, Laplacian, Linear, Matern, RationalQuadratic
-from btests.statistics import MMD, Sample
+from btests.data.sample import Sample
+from btests.statistics import MMD
 from btests.summary import Summary
 from tests.kernels.formulas import radial
 from tests.reference import Array

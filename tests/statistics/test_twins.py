@@ -8,9 +8,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from btests import Distance, Gaussian, fast
-from btests.blocks import Blocks
-from btests.statistics import MMD, Sample
+from btests import Distance, Gaussian, _core
+from btests.data.sample import Sample
+from btests.plan import Blocks
+from btests.statistics import MMD
 from btests.summary import Summary
 from tests.kernels.formulas import radial
 from tests.statistics.shapes import LARGE, SHAPES, Shape
@@ -82,24 +83,24 @@ def test_mixed_precision(instruction_set: str, shape: Shape, rows: str, arithmet
 
 
 def test_instruction_set_is_what_was_asked_for(instruction_set: str) -> None:
-    assert fast.instruction_set() == instruction_set
+    assert _core.instruction_set() == instruction_set
     x = samples(SHAPES[0], "float64", False)[0]
     assert MMD(radial(1.0)[0].kernel).engine(x) == f"compiled ({instruction_set})"
 
 
 def test_unknown_instruction_set() -> None:
     with pytest.raises(KeyError):
-        fast.use_instruction_set("sse9")
+        _core.use_instruction_set("sse9")
 
 
 def test_the_shapes_reach_both_layouts() -> None:
-    layouts = [fast.lanes_are_blocks(shape.blocks, shape.d) for shape in SHAPES]
+    layouts = [_core.lanes_are_blocks(shape.blocks, shape.d) for shape in SHAPES]
     assert layouts.count(True) >= 5
     assert layouts.count(False) >= 5
     assert {shape.d for shape in SHAPES} >= {1, 2, 3, 5, 2000}
 
 
-@pytest.mark.skipif(not fast.is_available(), reason="the compiled loops were not built")
+@pytest.mark.skipif(not _core.is_available(), reason="the compiled loops were not built")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_some_blocks_are_the_same_to_the_bit(shape: Shape) -> None:
     x, y = samples(shape, "float64", True)
@@ -112,7 +113,7 @@ def test_some_blocks_are_the_same_to_the_bit(shape: Shape) -> None:
     np.testing.assert_array_equal(joined.cores, whole.cores)
 
 
-@pytest.mark.skipif(not fast.is_available(), reason="the compiled loops were not built")
+@pytest.mark.skipif(not _core.is_available(), reason="the compiled loops were not built")
 @pytest.mark.parametrize("block_size", [2, 3, 8, 17])
 @pytest.mark.parametrize("d", [1, 2, 3, 5])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from btests import Distance, Gaussian, Kernel, Laplacian, Linear, Pairwise, Polynomial
-from btests.blocks import Blocks
-from btests.statistics import MMD, Gram, Sample, whole
+from btests.data.sample import Sample
+from btests.plan import Blocks
+from btests.statistics import MMD, Gram, tiled_gram
 from tests import reference
 from tests.kernels.formulas import radial
 from tests.reference import Array
@@ -39,7 +40,7 @@ def outer(p: Array, q: Array) -> Array:
 def tile(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Run a test with tiles of several sizes."""
     side: int = request.param
-    monkeypatch.setattr(whole, "TILE", side)
+    monkeypatch.setattr(tiled_gram, "TILE", side)
     return side
 
 

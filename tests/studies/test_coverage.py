@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from btests.blocks import Blocks
-from btests.statistics import MMD, Sample, summarize
+from btests.data.sample import Sample
+from btests.plan import Blocks
+from btests.statistics import MMD, summarize
 from studies import coverage
 from studies.closed_forms import EXACT_PROBLEMS, ExactProblem, integer_mmd2
 from studies.coverage import Coverage, read_coverage, table

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from btests.tables.cells import Cells
+from btests.comparison.cells import Cells
 from studies.mixed.changes import CHANGES
 from studies.mixed.layout import write_markdown
 from studies.mixed.trials import ALPHA, METHODS, Cell, Tally, add_up, read_tallies, run_piece, write_tallies

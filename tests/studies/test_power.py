@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from btests.blocks import Array
+from btests.data.sample import Sample
 from btests.kernels import Distance, Gaussian
+from btests.plan import Array
 from btests.selection import JoinedFamily, MedianFamily
-from btests.statistics import Sample
 from studies.power import __main__ as command
 from studies.power import methods, peers, penguins, relabel, tables, trials
 from studies.power.methods import DEFAULT, GROUPS, PEERS, VARIANTS, Variant

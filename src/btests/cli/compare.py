@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from btests.cli.names import join_names, split_names
-from btests.cli.watching import watching
+from btests.cli.options import join_names, split_names
+from btests.cli.progress import watching
 
 if TYPE_CHECKING:
-    from btests.tables import Comparison
+    from btests.comparison import Comparison
 
 _EXAMPLES = """\b
 Examples:
@@ -172,11 +172,11 @@ def compare(
     _check_options(options)
     for name in ("columns", "exclude", "missing", "categories"):
         options[name] = split_names(f"--{name}", options[name])
-    from btests.tables.wording import as_flags
+    from btests.comparison.wording import as_flags
 
     with _trouble(verbose), as_flags():
         if demo:
-            from btests.tables.sample import FILES, write_sample
+            from btests.comparison.sample import FILES, write_sample
 
             write_sample(Path(), force=force)
             tables = FILES
@@ -240,7 +240,7 @@ def _holds(table: str, report: Path) -> bool:
 
 
 def _run(tables: tuple[str, ...], options: dict[str, Any]) -> Comparison:
-    from btests.tables import compare as run
+    from btests.comparison import compare as run
 
     given = {name: value for name, value in options.items() if name != "dask"}
     given["workers"] = options["workers"] or options["dask"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from btests.cli.outcome import Outcome
+    from btests.cli.demo_result import Outcome
 
 _FORMATS = (".png", ".svg", ".pdf")
 
@@ -42,7 +42,7 @@ def demo(out: Path, rows: int, seed: int, as_json: bool, force: bool) -> None:
     of P, then P against Q, whose blobs are round where those of P are long.
     """
     _check_out(out, force)
-    from btests.cli.outcome import Outcome
+    from btests.cli.demo_result import Outcome
 
     outcome = Outcome.of_blobs(rows, seed)
     picture = _draw(outcome, out, force)
@@ -72,7 +72,7 @@ def _already_there(out: Path) -> str:
 def _draw(outcome: Outcome, out: Path, force: bool) -> str | None:
     """Write the picture and return its name, or say how to get one where there is no matplotlib."""
     try:
-        from btests.cli.picture import render
+        from btests.cli.demo_plot import render
     except ImportError:
         click.echo("btests: no picture, for want of matplotlib; python -m pip install matplotlib gets it.", err=True)
         return None

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from btests.blocks import Array
 from btests.kernels.combination import add, scale
 from btests.kernels.protocol import HasTerms, Kernel, Radial
+from btests.plan import Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from btests.blocks import Array
 from btests.kernels.parameters import require_positive
 from btests.kernels.protocol import HasTerms, Kernel, Radial
+from btests.plan import Array
 
 
 @dataclass(frozen=True, slots=True)

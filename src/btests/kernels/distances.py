@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from btests.blocks import Array
+from btests.plan import Array
 
 # One pass over the Gram matrix per coordinate up to this width; wider data go through a matrix product.
 _DIRECT_UP_TO = 36

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from btests.blocks import Array
 from btests.kernels.combination import add, scale
-from btests.kernels.decay import decayed
 from btests.kernels.distances import squared_distances
+from btests.kernels.exponential import decayed
 from btests.kernels.parameters import require_positive
 from btests.kernels.protocol import Radial
+from btests.plan import Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ from numbers import Real
 
 import numpy as np
 
-from btests.blocks import Array
 from btests.kernels.combination import add, scale
 from btests.kernels.distances import distances
 from btests.kernels.parameters import require_positive
 from btests.kernels.protocol import Radial
+from btests.plan import Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from btests.blocks import Array
 from btests.kernels.combination import add, scale
+from btests.plan import Array
 
 
 @dataclass(frozen=True, slots=True)

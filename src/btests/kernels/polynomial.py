@@ -8,9 +8,9 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from btests.blocks import Array
 from btests.kernels.combination import add, scale
 from btests.kernels.parameters import require_positive
+from btests.plan import Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from btests.blocks import Array
+from btests.plan import Array
 
 
 class Kernel(Protocol):

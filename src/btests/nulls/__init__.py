@@ -1,16 +1,16 @@
 """Nulls: how the law of the statistic under the null hypothesis is learned from a summary."""
 
-from btests.nulls.cross import CrossBlocks
-from btests.nulls.cumulant import ThirdCumulant
+from btests.nulls.cross_mmd import CrossBlocks
+from btests.nulls.distributions import DrawnLaw, Law, NormalLaw, PearsonLaw, StudentLaw
 from btests.nulls.gamma import Gamma
-from btests.nulls.laws import DrawnLaw, Law, NormalLaw, PearsonLaw, StudentLaw
 from btests.nulls.normal import Normal
 from btests.nulls.pearson import Pearson
+from btests.nulls.pearson_system import BoundLaw
 from btests.nulls.permutation import Permutation
 from btests.nulls.protocol import Null
-from btests.nulls.signflip import SignFlip
+from btests.nulls.sign_flip import SignFlip
 from btests.nulls.spectrum import Spectrum
-from btests.nulls.system import BoundLaw
+from btests.nulls.third_cumulant import ThirdCumulant
 
 __all__ = [
     "BoundLaw",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from btests.nulls.laws import PearsonLaw
-from btests.nulls.relabelled import relabelled_mean, relabelled_sd
-from btests.statistics.whole import Gram, tile_bytes
+from btests.nulls.distributions import PearsonLaw
+from btests.nulls.permutation_moments import relabelled_mean, relabelled_sd
+from btests.statistics.tiled_gram import Gram, tile_bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from btests.nulls.few import warn_if_few_blocks
-from btests.nulls.laws import NormalLaw
+from btests.nulls.distributions import NormalLaw
+from btests.nulls.few_blocks import warn_if_few_blocks
 from btests.summary import Summary
 
 

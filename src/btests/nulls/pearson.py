@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from btests.blocks import Array
-from btests.memory import require_bytes
-from btests.nulls.laws import PearsonLaw
-from btests.nulls.system import BoundLaw
-from btests.statistics.whole import TILE, Gram, tile_bytes
+from btests._memory import require_bytes
+from btests.nulls.distributions import PearsonLaw
+from btests.nulls.pearson_system import BoundLaw
+from btests.plan import Array
+from btests.statistics.tiled_gram import TILE, Gram, tile_bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from btests.memory import require_bytes
-from btests.nulls.laws import DrawnLaw
-from btests.statistics.whole import TILE, Gram, tile_bytes, unbiased
+from btests._memory import require_bytes
+from btests.nulls.distributions import DrawnLaw
+from btests.statistics.tiled_gram import TILE, Gram, tile_bytes, unbiased
 
 Labels = npt.NDArray[np.bool_]
 

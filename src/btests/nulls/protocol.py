@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from btests.nulls.laws import Law
+from btests.nulls.distributions import Law
 
 
 class Null(Protocol):

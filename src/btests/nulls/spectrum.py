@@ -9,11 +9,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from btests.blocks import Array
-from btests.memory import require_bytes
-from btests.nulls.laws import DrawnLaw
-from btests.nulls.relabelled import relabelled_mean, relabelled_sd
-from btests.statistics.whole import Gram, tile_bytes
+from btests._memory import require_bytes
+from btests.nulls.distributions import DrawnLaw
+from btests.nulls.permutation_moments import relabelled_mean, relabelled_sd
+from btests.plan import Array
+from btests.statistics.tiled_gram import Gram, tile_bytes
 
 # All eigenvalues up to this many rows in all; above it the leading ones by so many columns in so many rounds. At 4000
 # rows that takes 0.4 s where all eigenvalues take 6 s, and finds those that matter to six digits.

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from btests.report.scales import Scale, bottom_axis, ticks
+from btests.report.axes import Scale, bottom_axis, ticks
+from btests.report.number_format import percent
 from btests.report.svg import Caption, Frame, clipped, element
-from btests.report.words import percent
 
 _ROW = 30.0
 _NAMES = 110.0

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from markupsafe import Markup
 
-from btests.report.scales import Scale, bottom_axis
+from btests.report.axes import Scale, bottom_axis
 from btests.report.svg import Caption, Frame, clipped, element, points
 
 #: Shades on each side of zero; the style sheet has a colour for each, and others for dark screens.

@@ -8,9 +8,9 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
-from btests.report.scales import Scale, bottom_axis, left_axis, number_marks, ticks, time_ticks
+from btests.report.axes import Scale, bottom_axis, left_axis, number_marks, ticks, time_ticks
+from btests.report.number_format import percent
 from btests.report.svg import Caption, Frame, clipped, element, points
-from btests.report.words import percent
 
 #: How many widths of the histogram a value may be away from it and still be on the same axis.
 _FAR = 3.0

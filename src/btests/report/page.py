@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from btests.report import words
+from btests.report import number_format
 from btests.report.figures import (
     bin_names,
     blocks_figure,
@@ -37,12 +37,12 @@ N_FIELDS = 12
 _LOADER = PackageLoader("btests.report", "assets")
 
 _FORMS = {
-    "number": words.number,
-    "pvalue": words.pvalue,
-    "percent": words.percent,
-    "duration": words.duration,
-    "bytes": words.size,
-    "plain": words.plain,
+    "number": number_format.number,
+    "pvalue": number_format.pvalue,
+    "percent": number_format.percent,
+    "duration": number_format.duration,
+    "bytes": number_format.size,
+    "plain": number_format.plain,
 }
 
 
@@ -63,7 +63,7 @@ class Numbers:
         """Return the number at a pointer: rounded for the reader, in full for machines, and where it is from."""
         value = self.at(pointer)
         if value is None:
-            return Markup(words.NOTHING)
+            return Markup(number_format.NOTHING)
         # The mean of dates is a date.
         shown = printable(value) if isinstance(value, str) else _FORMS[form](value)
         exact = value if isinstance(value, str) else json.dumps(value)
@@ -130,7 +130,7 @@ def make(comparison: Mapping[str, Any]) -> str:
         policy=policy,
         embedded=_embedded(data),
         is_found=is_found,
-        plural=words.plural,
+        plural=number_format.plural,
         shown=shown,
         folded=[i for i in range(len(columns)) if i not in shown],
         n_fields=N_FIELDS,

@@ -1,12 +1,12 @@
 """Selectors: how the kernel is chosen, and which rows are still valid for testing with it."""
 
 from btests.selection.aggregate import Aggregate
+from btests.selection.bandwidth_families import JoinedFamily, MedianFamily, PerCoordinate, bandwidths, default_family
 from btests.selection.cross_validation import CrossValidation
-from btests.selection.families import JoinedFamily, MedianFamily, PerCoordinate, bandwidths, default_family
 from btests.selection.family import AnyFamily, MakesKernels
 from btests.selection.max_mmd import MaxMMD
 from btests.selection.max_ratio import MaxRatio
-from btests.selection.median import Median
+from btests.selection.median_heuristic import Median
 from btests.selection.protocol import Candidate, Selection, Selector, Setting
 from btests.selection.weights import Weights
 

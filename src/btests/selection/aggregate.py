@@ -9,17 +9,17 @@ from typing import Literal
 
 import numpy as np
 
-from btests.blocks import Blocks
+from btests.data.sample import AnySample
 from btests.kernels.parameters import require_positive
-from btests.nulls.signflip import SignFlip
-from btests.nulls.signs import draw_flips
-from btests.nulls.together import Verdict, largest_score, smallest_rank
-from btests.selection.evidence import summarize_checked
-from btests.selection.families import bandwidths
+from btests.nulls.aggregation import Verdict, largest_score, smallest_rank
+from btests.nulls.sign_draws import draw_flips
+from btests.nulls.sign_flip import SignFlip
+from btests.plan import Blocks
+from btests.selection.bandwidth_families import bandwidths
+from btests.selection.block_statistics import summarize_checked
 from btests.selection.family import AnyFamily, check_family, kernels_of, shown
-from btests.selection.partners import partners
 from btests.selection.protocol import Candidate, Selection, Setting
-from btests.statistics import AnySample
+from btests.selection.swap_pairs import partners
 from btests.summary import Summary
 
 _PAPER = bandwidths()

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from btests.blocks import MAX_GROUPS, Array, Blocks, group_sizes
-from btests.selection.choice import take_best
-from btests.selection.evidence import summarize_as_tested, summarize_checked, worth_asking
-from btests.selection.families import bandwidths
+from btests.data.sample import AnySample
+from btests.plan import MAX_GROUPS, Array, Blocks, group_sizes
+from btests.selection.argmax import take_best
+from btests.selection.bandwidth_families import bandwidths
+from btests.selection.block_statistics import summarize_as_tested, summarize_checked, worth_asking
 from btests.selection.family import AnyFamily, check_family, kernels_of, shown
 from btests.selection.protocol import Selection, Setting
-from btests.selection.split import check_fraction, split
-from btests.statistics import AnySample
+from btests.selection.train_test_split import check_fraction, split
 from btests.summary import LOUD, Summary
 
 

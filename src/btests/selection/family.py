@@ -8,8 +8,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from btests.data.sample import AnySample
 from btests.kernels.protocol import Kernel
-from btests.statistics import AnySample
 
 
 @runtime_checkable

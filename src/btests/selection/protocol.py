@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from btests.block_size import BlockRule, BlockSize
+from btests.data.sample import AnySample
 from btests.kernels.protocol import Kernel
-from btests.statistics import AnySample
 from btests.statistics.cost import pair_seconds
 
 

@@ -6,17 +6,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from btests.blocks import Array
+from btests._warnings import SelectionWarning, warn
+from btests.data.sample import AnySample
 from btests.kernels.parameters import require_positive
-from btests.selection.choice import NO_DIFFERENCE, combine, take_best
-from btests.selection.evidence import Evidence, gather
-from btests.selection.families import bandwidths
+from btests.plan import Array
+from btests.selection.argmax import NO_DIFFERENCE, combine, take_best
+from btests.selection.bandwidth_families import bandwidths
+from btests.selection.block_statistics import Evidence, gather
 from btests.selection.family import AnyFamily, check_family, kernels_of, shown
+from btests.selection.nonnegative_qp import minimise
 from btests.selection.protocol import Selection, Setting
-from btests.selection.quadratic import minimise
-from btests.selection.split import check_fraction, split
-from btests.statistics import AnySample
-from btests.warnings import SelectionWarning, warn
+from btests.selection.train_test_split import check_fraction, split
 
 # The paper's experiments drop smaller weights. Here those of kernels brought to one spread, so that a useful kernel of
 # large values, whose weight must be small, is not lost to one of small values.

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from btests.blocks import Array
+from btests._warnings import PrecisionWarning, warn
+from btests.data.sample import AnySample
 from btests.kernels import Combination, Distance, Linear, OnColumns, Pairwise, Polynomial
 from btests.kernels.protocol import HasTerms, Kernel, Radial
-from btests.statistics.sample import AnySample
-from btests.warnings import PrecisionWarning, warn
+from btests.plan import Array
 
 # The probe: small enough to cost nothing with a slow kernel, with different numbers of rows to tell a transpose.
 _ROWS, _OTHER_ROWS = 4, 3

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from btests.blocks import Blocks
+from btests.data.sample import AnySample, Sample
 from btests.kernels.protocol import Kernel
-from btests.statistics.family import Family
-from btests.statistics.sample import AnySample, Sample
+from btests.plan import Blocks
+from btests.statistics.multi_kernel import Family
 from btests.summary import Summary
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from btests.blocks import Array
+from btests.plan import Array
 
 #: Samples a second of a song. The paper's windows, 1000 samples of the AM signal in 8.3e-3 s, go with this rate.
 RATE = 8000

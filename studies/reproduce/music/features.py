@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from btests.blocks import Array, Index
+from btests.plan import Array, Index
 from studies.reproduce.music.audio import RATE
 
 #: Samples of the AM signal for each of the song, and for each period of the carrier.

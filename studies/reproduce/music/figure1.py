@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from btests.blocks import Array, Blocks
+from btests.data.sample import Sample
 from btests.kernels import Gaussian, median_bandwidth
-from btests.statistics import MMD, Sample, summarize
+from btests.plan import Array, Blocks
+from btests.statistics import MMD, summarize
 from studies.reproduce.music import trends
 from studies.reproduce.music.moments import Law, check, histogram, threshold
 from studies.reproduce.music.songs import Pair, Song

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from btests.statistics import Sample
+from btests.data.sample import Sample
 from studies.reproduce.intervals import COLUMNS, rate, shown_interval
 from studies.reproduce.music import trends
 from studies.reproduce.music.songs import Pair

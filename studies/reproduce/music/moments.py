@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from btests.blocks import Array
 from btests.diagnostics import Normality, ks_normality, skewness
+from btests.plan import Array
 from studies.reproduce.intervals import rate
 from studies.reproduce.music.trends import Trend, decide, is_below
 from studies.reproduce.music.trials import LEVEL

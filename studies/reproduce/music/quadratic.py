@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from btests.blocks import Array
+from btests.data.sample import Sample
 from btests.kernels import Gaussian
 from btests.kernels.distances import squared_distances
 from btests.nulls import Null, Permutation, Spectrum
-from btests.statistics import Gram, Sample
-from btests.statistics.whole import TILE
+from btests.plan import Array
+from btests.statistics import Gram
+from btests.statistics.tiled_gram import TILE
 from studies.reproduce.music.trials import LEVEL, kernels
 
 #: The paper's numbers of draws and of shuffles.

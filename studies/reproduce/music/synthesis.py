@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from btests.blocks import Array
+from btests.plan import Array
 from studies.reproduce.music.audio import RATE
 
 #: Seconds of a piece.

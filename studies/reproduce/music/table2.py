@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from btests.statistics import Sample
+from btests.data.sample import Sample
 from studies.reproduce.music import quadratic
 from studies.reproduce.music.layout import make_report
 from studies.reproduce.music.songs import Pair, Song

@@ -6,11 +6,11 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 
+from btests._warnings import BTestWarning
 from btests.api import btest
 from btests.kernels import Kernel
 from btests.nulls import Normal
 from btests.selection import Selector
-from btests.warnings import BTestWarning
 from studies.reproduce.music.quadratic import KERNELS, NULLS
 from studies.reproduce.music.songs import Song
 from studies.reproduce.music.trials import MULTIPLE, SINGLE, draw

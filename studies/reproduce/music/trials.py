@@ -8,17 +8,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from btests._warnings import BTestWarning
 from btests.block_size import BlockRule
-from btests.blocks import Array, Blocks
+from btests.data.sample import AnySample, Sample
 from btests.kernels import Gaussian, Kernel
 from btests.nulls import Normal
 from btests.pipeline import choose
+from btests.plan import Array, Blocks
 from btests.result import TestResult
 from btests.selection import Median, Selector, Setting, Weights
-from btests.statistics import AnySample, Family, Sample
-from btests.statistics.mapping import summarize_family
+from btests.statistics import Family
+from btests.statistics.driver import summarize_family
 from btests.summary import Summary
-from btests.warnings import BTestWarning
 from studies.reproduce.music.songs import Song, load
 
 LEVEL = 0.05

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from btests import Normal, SignFlip, btest
+from btests._warnings import BTestWarning
 from btests.block_size import BlockRule
+from btests.data.sample import Sample
 from btests.selection import Selector, Setting
-from btests.statistics import Sample
-from btests.warnings import BTestWarning
 from studies.reproduce.methods import BEYOND, BY_KEY, MEDIANS, PAPER, TAKEN_LITERALLY
 from studies.reproduce.published import SAMPLES, SECONDS, leeway
 from studies.reproduce.trials import LEVEL, STRATEGIES, draw, rejects, selections

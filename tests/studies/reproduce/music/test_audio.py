@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from btests.blocks import Array
+from btests.plan import Array
 from studies.reproduce.music import audio
 
 # How far a file's samples may be from what was written: lossless formats round to 16 bits.

@@ -9,7 +9,7 @@ import pytest
 from scipy.signal import resample_poly
 
 from btests import Gaussian, btest
-from btests.blocks import Array
+from btests.plan import Array
 from studies.reproduce.music.audio import RATE
 from studies.reproduce.music.features import PERIOD, SCALE, SECONDS, UPSAMPLING, WINDOW, Windows
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from btests import Gaussian, btest
-from btests.blocks import Array
-from btests.statistics import Sample
+from btests.data.sample import Sample
+from btests.plan import Array
 from studies.reproduce.intervals import rate
 from studies.reproduce.music import quadratic, trends
 from studies.reproduce.music.moments import Law, check, histogram, threshold, variance_ratio
@@ -71,7 +71,7 @@ def test_single_kernels_are_those_of_btest(is_null: bool) -> None:
         assert result.rejects(LEVEL) == found[name]
 
 
-@pytest.mark.filterwarnings("ignore::btests.warnings.SelectionWarning")
+@pytest.mark.filterwarnings("ignore::btests._warnings.SelectionWarning")
 def test_multiple_kernels_are_those_of_btest() -> None:
     for trial in range(6):
         plain = draw(P, Q, 400, (5, trial), is_null=False, turned=False)

@@ -1,0 +1,194 @@
+"""One column of both tables: cells as numbers or level codes, and which of them are missing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from btests.comparison.need import arrow
+from btests.comparison.wording import option
+from btests.comparison.words import plain
+from btests.plan import Array, Index
+
+Mask = npt.NDArray[np.bool_]
+
+#: Kinds of columns.
+KINDS = ("number", "boolean", "category", "time")
+
+
+# The squares of larger numbers overflow.
+_LARGEST = 1e150
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """The cells of one column, those of table a first.
+
+    Attributes
+    ----------
+    name, kind
+        Of the column; the kind is one of ``KINDS``.
+    values
+        Numbers; seconds for times; 0 and 1 for booleans; the number of the level for categories; 0 where missing: (n,).
+    missing
+        Which cells are missing: (n,).
+    n_a
+        How many of the cells are of table a.
+    levels
+        Of a category, the most frequent in both tables together first.
+    unit
+        Of times: ``"date"``, ``"timestamp"`` or ``"time"``; ``"integer"`` for whole numbers; else empty.
+    """
+
+    name: str
+    kind: str
+    values: Array
+    missing: Mask
+    n_a: int
+    levels: tuple[str, ...] = ()
+    unit: str = ""
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def present(self) -> Mask:
+        """Which cells are there: (n,)."""
+        return ~self.missing
+
+    def side(self, b: bool) -> slice:
+        """Return where the cells of table a, or b, are."""
+        return slice(self.n_a, None) if b else slice(0, self.n_a)
+
+    def show(self, value: float) -> str:
+        """Return a value as text."""
+        return show_value(value, self.kind, self.unit, self.levels)
+
+
+def show_value(value: float, kind: str, unit: str, levels: Sequence[str] = ()) -> str:
+    """Return a value of a column as text."""
+    if kind == "category":
+        return levels[int(value)]
+    if kind == "boolean":
+        return "true" if value else "false"
+    if kind == "time" and math.isfinite(value):
+        return _show_time(value, unit)
+    if unit == "integer" and value == round(value) and abs(value) < 1e15:
+        return str(int(value))
+    return plain(value)
+
+
+def _show_time(seconds: float, unit: str) -> str:
+    if unit == "time":
+        whole = int(seconds)
+        return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}"
+    try:
+        text = str(np.datetime64(round(seconds), "s"))
+    except (OverflowError, ValueError):
+        return f"{seconds:.4g} s"
+    return text[:10] if unit == "date" else text.replace("T", " ")
+
+
+def kind_of(dtype: Any) -> str:
+    """Return the kind of an arrow type: one of ``KINDS``, ``"empty"`` for no cells at all, or what it is instead."""
+    t = arrow().types
+    if t.is_dictionary(dtype):
+        return kind_of(dtype.value_type)
+    return next((kind for kind, names in _ARROW_KINDS.items() if any(getattr(t, n)(dtype) for n in names)), str(dtype))
+
+
+# Durations are temporal and numbers as well: the first kind that fits is taken.
+_ARROW_KINDS = {
+    "empty": ("is_null",),
+    "boolean": ("is_boolean",),
+    "number": ("is_integer", "is_floating", "is_decimal", "is_duration"),
+    "time": ("is_temporal",),
+    "category": ("is_string", "is_large_string"),
+    "lists": ("is_list", "is_large_list", "is_fixed_size_list"),
+    "records": ("is_struct", "is_map"),
+    "bytes": ("is_binary", "is_large_binary", "is_fixed_size_binary"),
+}
+
+
+def pool(name: str, a: Any, b: Any, sides: tuple[str, str] = ("a", "b")) -> Cells:
+    """Return one column of two tables, both of one kind, as cells; ``a`` and ``b`` are arrow columns."""
+    kinds = [kind for kind in (kind_of(a.type), kind_of(b.type)) if kind != "empty"]
+    kind = kinds[0] if kinds else "number"
+    if kind == "category":
+        return _categories(name, a, b)
+    found = [_numbers(column, kind) for column in (a, b)]
+    for (values, _), side in zip(found, sides, strict=True):
+        bad = np.flatnonzero(np.abs(values) > _LARGEST)
+        if bad.size:
+            what = "an infinite number" if np.isinf(values[bad[0]]) else "a number beyond 1e150"
+            raise ValueError(
+                f"column {name!r} of {side} has {what} in row {bad[0] + 1}; "
+                f"replace such cells, or leave the column out with {option('exclude')}"
+            )
+    values = np.concatenate([v for v, _ in found])
+    missing = np.isnan(values)
+    values[missing] = 0.0
+    units = {unit for _, unit in found} - {""}
+    unit = "timestamp" if {"date", "timestamp"} <= units else min(units, default="")
+    if kind == "number" and any(u != "integer" for _, u in found):
+        unit = ""
+    return Cells(name, kind, values, missing, len(a), unit=unit)
+
+
+def _numbers(column: Any, kind: str) -> tuple[Array, str]:
+    """Return an arrow column as float64, NaN where missing, and the unit."""
+    pa = arrow()
+    pc = import_module("pyarrow.compute")
+    t, dtype = pa.types, column.type
+    if t.is_dictionary(dtype):
+        column = pc.cast(column, dtype.value_type)
+        dtype = column.type
+    unit, factor = "", 1.0
+    if kind == "time" and t.is_date(dtype):
+        column, unit, factor = pc.cast(pc.cast(column, pa.date32()), pa.int32()), "date", 86400.0
+    elif kind == "time" and t.is_time(dtype):
+        factor = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}[dtype.unit]
+        column, unit = pc.cast(column, pa.int32() if t.is_time32(dtype) else pa.int64()), "time"
+    elif kind == "time" or t.is_duration(dtype):
+        factor = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}[dtype.unit]
+        column, unit = pc.cast(column, pa.int64()), "timestamp" if kind == "time" else ""
+    elif t.is_integer(dtype):
+        unit = "integer"
+    elif t.is_null(dtype):
+        unit = "" if kind == "time" else "integer"
+    values = pc.cast(column, pa.float64(), safe=False).to_numpy()
+    return np.array(values, dtype=np.float64) * factor, unit
+
+
+def _categories(name: str, a: Any, b: Any) -> Cells:
+    pa = arrow()
+    pc = import_module("pyarrow.compute")
+    both = pa.chunked_array([*_as_text(a, pa, pc).chunks, *_as_text(b, pa, pc).chunks], pa.large_string())
+    coded = both.dictionary_encode().combine_chunks()
+    if isinstance(coded, pa.ChunkedArray):  # of no chunks or several
+        coded = pa.concat_arrays(coded.chunks) if coded.num_chunks else pa.array([], pa.large_string())
+        coded = coded if pa.types.is_dictionary(coded.type) else coded.dictionary_encode()
+    missing = np.asarray(coded.is_null().to_numpy(zero_copy_only=False), dtype=bool)
+    codes: Index = np.asarray(coded.indices.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)
+    words = coded.dictionary.to_pylist()
+    counts = np.bincount(codes[~missing], minlength=len(words))
+    # By frequency, then by name: an order that does not depend on which row came first.
+    by_name = np.asarray(pc.array_sort_indices(coded.dictionary).to_numpy(), dtype=np.int64)
+    order = by_name[np.argsort(-counts[by_name], kind="stable")]
+    place = np.empty(max(len(words), 1), dtype=np.int64)
+    place[order] = np.arange(len(words))
+    values = place[codes].astype(np.float64) if len(words) else np.zeros(len(codes))
+    values[missing] = 0.0
+    return Cells(name, "category", values, missing, len(a), tuple(words[i] for i in order))
+
+
+def _as_text(column: Any, pa: Any, pc: Any) -> Any:
+    if pa.types.is_dictionary(column.type):
+        column = pc.cast(column, column.type.value_type)
+    return pc.cast(column, pa.large_string())

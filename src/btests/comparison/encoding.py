@@ -1,0 +1,199 @@
+"""How columns become coordinates: a value, fitted on the pooled rows only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from btests.comparison.cells import Cells, show_value
+from btests.plan import Array, Index
+from btests.statistics.robust_scale import robust_scale
+
+#: Levels of a category that get a coordinate of their own; the others share one.
+MOST_LEVELS = 20
+
+#: A level that is rarer than this share of the pooled rows gets no coordinate of its own.
+_RARE = 1e-3
+
+#: Two different levels, or a missing cell and one that is there, are at this squared distance: that of two draws of a
+#: variable of variance 1, which is what numbers have.
+_SQUARED_DISTANCE = 2.0
+
+#: Periods in seconds, by name.
+PERIODS = {"day": 86400.0, "week": 7 * 86400.0, "year": 365.2425 * 86400.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """How one column becomes coordinates.
+
+    Attributes
+    ----------
+    name, kind, unit
+        Of the column, as in ``Cells``.
+    centre, scale
+        Of a number or a time: its pooled median, and the pooled interquartile range in units of a standard normal's (a
+        wider range of quantiles where that is 0). ``arcsinh((value - centre) / scale)`` is the coordinate.
+    periods
+        Names of periods whose sine and cosine are coordinates of a time.
+    levels
+        Of a category or boolean: those with a coordinate of their own.
+    has_other, has_missing
+        Whether other levels, and missing cells, have a coordinate.
+    """
+
+    name: str
+    kind: str
+    unit: str = ""
+    centre: float = 0.0
+    scale: float = 1.0
+    periods: tuple[str, ...] = ()
+    levels: tuple[str, ...] = ()
+    has_other: bool = False
+    has_missing: bool = False
+
+    @classmethod
+    def fit(cls, cells: Cells) -> Code:
+        """Return the code of a column from the cells of both tables together."""
+        has_missing = bool(cells.missing.any())
+        if cells.kind in ("category", "boolean"):
+            words = cells.levels if cells.kind == "category" else ("false", "true")
+            counts = np.bincount(cells.values[cells.present].astype(np.int64), minlength=len(words))
+            kept = [w for w, c in zip(words[:MOST_LEVELS], counts, strict=False) if c > max(1.0, _RARE * len(cells))]
+            kept = kept or list(words[:1])
+            has_other = len(kept) < int((counts > 0).sum())
+            return cls(cells.name, cells.kind, levels=tuple(kept), has_other=has_other, has_missing=has_missing)
+        values = cells.values[cells.present]
+        centre, scale = robust_scale(values)
+        periods = _periods(values, cells.unit) if cells.kind == "time" else ()
+        return cls(cells.name, cells.kind, cells.unit, centre, scale, periods, has_missing=has_missing)
+
+    @property
+    def width(self) -> int:
+        """How many coordinates the column becomes."""
+        own = len(self.levels) + self.has_other if self.levels else 1 + 2 * len(self.periods)
+        return own + self.has_missing
+
+    def transform(self, cells: Cells) -> Array:
+        """Return the coordinates of cells: (n, width)."""
+        out = np.zeros((len(cells), self.width))
+        half = np.sqrt(_SQUARED_DISTANCE / 2.0)
+        if self.levels:
+            words = cells.levels if cells.kind == "category" else ("false", "true")
+            place = {word: j for j, word in enumerate(self.levels)}
+            spot = np.array([place.get(word, len(self.levels)) for word in words] or [0])
+            # A level that was not there when the code was fitted, and has nowhere to go, is at 0: unlike all others.
+            hot = spot[cells.values.astype(np.int64)]
+            seen = cells.present & (hot < len(self.levels) + self.has_other)
+            out[np.flatnonzero(seen), hot[seen]] = half
+        else:
+            out[:, 0] = self.tame(cells.values)
+            for j, period in enumerate(self.periods):
+                angle = 2.0 * np.pi * cells.values / PERIODS[period]
+                out[:, 1 + 2 * j], out[:, 2 + 2 * j] = np.sin(angle), np.cos(angle)
+            out[cells.missing] = 0.0
+        if self.has_missing:
+            out[cells.missing, -1] = half if self.levels else np.sqrt(_SQUARED_DISTANCE)
+        return out
+
+    def tame(self, values: Array) -> Array:
+        """Return numbers on the robust scale, with their tails tamed: (n,) to (n,)."""
+        return np.asarray(np.arcsinh((values - self.centre) / self.scale))
+
+    def __str__(self) -> str:
+        missing = "; missing cells at the centre, with a coordinate that says so" if self.has_missing else ""
+        if self.levels:
+            other = ", one for all others" if self.has_other else ""
+            missing = "; missing is a level of its own" if self.has_missing else ""
+            count = len(self.levels)
+            return f"{count} level{'s' * (count > 1)}, one coordinate each{other}{missing}"
+        centre = show_value(self.centre, self.kind, self.unit)
+        scale = f"{self.scale:.4g}" + (" s" if self.kind == "time" else "")
+        periods = f"; sine and cosine of the {' and the '.join(self.periods)}" if self.periods else ""
+        return f"arcsinh((value - {centre}) / {scale}){periods}{missing}"
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """How the columns of a table become coordinates; fitted on the pooled rows of two tables, reusable on others.
+
+    Attributes
+    ----------
+    codes
+        One for each column that takes part.
+    """
+
+    codes: tuple[Code, ...]
+    owners: tuple[int, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        owners = tuple(j for j, code in enumerate(self.codes) for _ in range(code.width))
+        object.__setattr__(self, "owners", owners)
+
+    @classmethod
+    def fit(cls, columns: Sequence[Cells]) -> Encoding:
+        """Return the encoding of pooled columns."""
+        return cls(tuple(Code.fit(cells) for cells in columns))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+        return tuple(code.name for code in self.codes)
+
+    def encode(self, columns: Sequence[Cells], orders: tuple[Index, Index]) -> tuple[Array, Array]:
+        """Return the coordinates of the rows of both tables, in these orders: (n_x, d) and (n_y, d)."""
+        out = tuple(np.empty((len(order), len(self.owners))) for order in orders)
+        start = 0
+        for code, cells in zip(self.codes, columns, strict=True):
+            found = code.transform(cells)
+            own = slice(start, start + code.width)
+            start += code.width
+            out[0][:, own] = found[: cells.n_a][orders[0]]
+            out[1][:, own] = found[cells.n_a :][orders[1]]
+        return out[0], out[1]
+
+    def transform(self, table: Any, missing: Sequence[str] = ()) -> Array:
+        """Return the coordinates of the rows of a table, a data frame or a file: (n, d); ``missing`` as in compare."""
+        from btests.comparison.sources import load
+        from btests.comparison.tokens import mark_missing
+
+        found = mark_missing(load(table, "the table").table, missing)
+        absent = [name for name in self.names if name not in found.column_names]
+        if absent:
+            raise ValueError(f"the table lacks {', '.join(map(repr, absent))}")
+        cells = [_read_as(code.kind, code.name, found[code.name]) for code in self.codes]
+        return np.concatenate([code.transform(column) for code, column in zip(self.codes, cells, strict=True)], axis=1)
+
+
+def _read_as(kind: str, name: str, column: Any) -> Cells:
+    """Return an arrow column as cells of a kind."""
+    from btests.comparison.cells import pool
+    from btests.comparison.dates import read_dates
+    from btests.comparison.tokens import as_categories
+
+    if kind == "category":
+        column = as_categories(column)
+    if kind == "time":
+        column, _ = read_dates(column, column.slice(0, 0), name, [])
+    cells = pool(name, column, column.slice(0, 0))
+    if cells.kind != kind and cells.present.any():
+        raise ValueError(f"column {name!r} of the table is of the kind {cells.kind}, and {kind} where it was learned")
+    return cells
+
+
+def _periods(values: Array, unit: str) -> tuple[str, ...]:
+    """Return the periods that values of times tell apart: seen twice at least, and in steps finer than a quarter."""
+    if values.size == 0:
+        return ()
+    if unit == "time":
+        return ("day",)
+    span = float(values.max() - values.min())
+    found = []
+    for name, period in PERIODS.items():
+        rest = values % period
+        if span >= 2.0 * period and float(rest.max() - rest.min()) > period / 4.0:
+            found.append(name)
+    return tuple(found)

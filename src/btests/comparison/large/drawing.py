@@ -1,0 +1,106 @@
+"""Rows drawn at random in one pass over a table of unknown length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from btests.comparison.need import arrow
+
+Keys = npt.NDArray[np.uint64]
+
+# A full drawing may grow by this much before rows are let go: seldom, so that it costs little.
+_SPARE = 1.25
+
+# Rows whose keys are drawn at a time: row i has the same key however the rows are batched.
+_STRETCH = 2**16
+
+
+@dataclass(slots=True)
+class Drawing:
+    """The rows with the smallest keys, which are random numbers: a uniform choice, however many rows come.
+
+    The key of a row depends on the seed and on its number alone. Not on the side: tables that change places keep
+    their rows.
+
+    Attributes
+    ----------
+    most_rows, most_bytes
+        What may be kept.
+    seed
+        Of the keys.
+    n_rows
+        Rows that came.
+    """
+
+    most_rows: int
+    most_bytes: int
+    seed: int
+    n_rows: int = 0
+    _pieces: list[tuple[Keys, Any]] = field(default_factory=list)
+    _below: int = 2**64
+    _stretch: tuple[int, Keys] = (-1, np.empty(0, dtype=np.uint64))
+
+    def add(self, batch: Any) -> None:
+        """Take note of the rows that follow."""
+        keys = self._keys(batch.num_rows)
+        chosen = np.flatnonzero(keys < np.uint64(self._below)) if self._below < 2**64 else np.arange(len(keys))
+        if not len(chosen):
+            return
+        table = arrow().Table.from_batches([batch.take(arrow().array(chosen))])
+        self._pieces.append((keys[chosen], table))
+        rows, size = self._held()
+        if rows > _SPARE * self.most_rows or size > _SPARE * self.most_bytes:
+            self._let_go(rows, size)
+
+    def state(self) -> tuple[Any, ...]:
+        """Return what ``restore`` goes back to."""
+        return self.n_rows, list(self._pieces), self._below
+
+    def restore(self, state: tuple[Any, ...]) -> None:
+        """Forget the rows that came since."""
+        self.n_rows, self._pieces, self._below = state[0], list(state[1]), state[2]
+
+    def tables(self) -> list[Any]:
+        """Return the rows that were drawn, in the order in which they came, as tables of one schema each."""
+        rows, size = self._held()
+        if rows > self.most_rows or size > self.most_bytes:
+            self._let_go(rows, size)
+        return [table for _, table in self._pieces]
+
+    def _held(self) -> tuple[int, int]:
+        return sum(len(keys) for keys, _ in self._pieces), sum(table.nbytes for _, table in self._pieces)
+
+    def _let_go(self, rows: int, size: int) -> None:
+        """Keep as many rows as there is room for, those with the smallest keys."""
+        kept = max(2, min(self.most_rows, int(rows * min(1.0, self.most_bytes / max(size, 1)))))
+        keys = np.concatenate([keys for keys, _ in self._pieces])
+        if kept < len(keys):
+            self._below = int(np.partition(keys, kept)[kept])
+        pa = arrow()
+        joined: list[tuple[list[Keys], list[Any]]] = []
+        for own, table in self._pieces:
+            mask = own < np.uint64(self._below)
+            if not joined or joined[-1][1][0].schema != table.schema:
+                joined.append(([], []))
+            joined[-1][0].append(own[mask])
+            joined[-1][1].append(table.filter(pa.array(mask)))
+        self._pieces = [
+            (np.concatenate(keys), pa.concat_tables(tables).combine_chunks()) for keys, tables in joined if keys
+        ]
+
+    def _keys(self, count: int) -> Keys:
+        """Return the keys of the next ``count`` rows: (count,)."""
+        found = np.empty(count, dtype=np.uint64)
+        first = self.n_rows
+        self.n_rows += count
+        for start in range(first - first % _STRETCH, first + count, _STRETCH):
+            if self._stretch[0] != start:
+                rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.seed, 21, start // _STRETCH])))
+                self._stretch = start, rng.integers(0, 2**64, _STRETCH, dtype=np.uint64)
+            low, high = max(first, start), min(first + count, start + _STRETCH)
+            found[low - first : high - first] = self._stretch[1][low - start : high - start]
+        return found

@@ -1,0 +1,158 @@
+"""How the cells of a column are read in the second pass: as those of the rows drawn were in the first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from btests.comparison.assess import Options
+from btests.comparison.cells import Cells, kind_of, pool
+from btests.comparison.dates import date_formats, parse_dates
+from btests.comparison.large.seen import converted
+from btests.comparison.need import arrow
+from btests.comparison.pooling import prepared
+from btests.comparison.sources import Loaded
+from btests.comparison.tokens import clear_marks, mark_missing
+from btests.comparison.wording import option
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How one column of one side becomes cells.
+
+    Attributes
+    ----------
+    name, kind
+        Of the column.
+    marks
+        Cells that are missing.
+    dtype
+        Arrow type that cells without marks are read as, as text; empty for that which they have.
+    form
+        Of dates that are text, empty where they are not.
+    offset
+        Subtracted from whole numbers that floats cannot hold.
+    as_text
+        Whether numbers are codes: ``"whole"`` if all that were drawn are whole, ``"any"``, or empty for no.
+    """
+
+    name: str
+    kind: str
+    marks: tuple[str, ...] = ()
+    dtype: str = ""
+    form: str = ""
+    offset: int = 0
+    as_text: str = ""
+
+    def cells(self, column: Any, where: str, before: int, levels: tuple[str, ...]) -> Cells:
+        """Return an arrow column of a few rows as cells; ``where`` and the rows ``before`` it are for messages.
+
+        Of a category, levels other than these are one, the last, which has no name.
+        """
+        pa, pc = arrow(), import_module("pyarrow.compute")
+        found = clear_marks(column, self.marks) if self.marks else column
+        try:
+            if self.dtype:
+                found = converted(found, pa.type_for_alias(self.dtype))
+            if self.offset:
+                found = pc.subtract_checked(converted(found, pa.int64()), pa.scalar(self.offset, pa.int64()))
+        except pa.ArrowInvalid:
+            raise ValueError(self._complaint(found, where, before)) from None
+        if self.form:
+            dates = parse_dates(found, self.form)
+            if dates.null_count > found.null_count:
+                raise ValueError(self._complaint(found, where, before))
+            found = dates
+        if self.as_text and kind_of(found.type) != "category":
+            found = _codes(found, self.as_text)
+        if self.kind == "category":
+            return _coded(self.name, found, levels)
+        return pool(self.name, found, found.slice(0, 0), (where, where))
+
+    def _complaint(self, column: Any, where: str, before: int) -> str:
+        """Return a sentence that names the first cell that is not as those that were drawn."""
+        row, cell = next(
+            (row, cell)
+            for row, cell in enumerate(column.to_pylist(), before + 1)
+            if not self._is_good(cell, column.type)
+        )
+        kind = f"dates of the form {self.form}" if self.form else "numbers of one size" if self.offset else self.dtype
+        return (
+            f"column {self.name!r} of {where!r} has {str(cell)[:40]!r} in row {row}, and the rows that were drawn have "
+            f"{kind}; correct it, or leave the column out with {option('exclude', self.name)}"
+        )
+
+    def _is_good(self, cell: Any, dtype: Any) -> bool:
+        pa = arrow()
+        if cell is None:
+            return True
+        one = pa.array([cell], dtype)
+        if self.form:
+            return bool(parse_dates(one, self.form).null_count == 0)
+        try:
+            if self.dtype:
+                converted(one, pa.type_for_alias(self.dtype))
+            return not self.offset or -(2**63) <= cell - self.offset < 2**63
+        except pa.ArrowInvalid:
+            return False
+
+
+def recipes(
+    sides: Sequence[Loaded], columns: Sequence[Cells], options: Options
+) -> tuple[tuple[Recipe, ...], tuple[Recipe, ...]]:
+    """Return how each of these columns is read on both sides; the tables hold the rows drawn, as they were read."""
+    marked = [Loaded(mark_missing(side.table, options.missing), side.name) for side in sides]
+    made = prepared(marked[0], marked[1], options, [])
+    found = tuple(
+        tuple(_recipe(cells, side.table, clear.table, ready.table, options) for cells in columns)
+        for side, clear, ready in zip(sides, marked, made, strict=True)
+    )
+    return found[0], found[1]
+
+
+def _recipe(cells: Cells, drawn: Any, marked: Any, ready: Any, options: Options) -> Recipe:
+    """Return the recipe that leads from the column as it was drawn to the column as it was compared."""
+    pa, pc = arrow(), import_module("pyarrow.compute")
+    name = cells.name
+    raw, clear, last = drawn[name], marked[name], ready[name]
+    dtype = "" if raw.type == clear.type else {"double": "float64"}.get(str(clear.type), str(clear.type))
+    form, as_text, offset = "", "", 0
+    if name in options.categories and kind_of(clear.type) != "category":
+        whole = not pa.types.is_floating(clear.type) or not pc.any(pc.match_substring(last, ".")).as_py()
+        as_text = "whole" if whole else "any"
+    elif kind_of(clear.type) == "category" and kind_of(last.type) == "time":
+        form = date_formats([clear])[0]
+    elif last is not clear and pa.types.is_integer(clear.type):
+        offset = _offset(clear, last)
+    return Recipe(name, cells.kind, tuple(options.missing), dtype, form, offset, as_text)
+
+
+def _offset(before: Any, after: Any) -> int:
+    pc = import_module("pyarrow.compute")
+    place = pc.index(pc.is_valid(before), True).as_py()
+    return int(before[place].as_py()) - int(after[place].as_py()) if place >= 0 else 0
+
+
+def _coded(name: str, column: Any, levels: tuple[str, ...]) -> Cells:
+    """Return text as the numbers of its levels: what ``pool`` does, without a look at those that are not asked for."""
+    pa, pc = arrow(), import_module("pyarrow.compute")
+    text = pc.cast(column, pa.large_string())
+    places = pc.fill_null(pc.index_in(text, pa.array(levels, pa.large_string())), len(levels))
+    missing = np.asarray(text.is_null().to_numpy(), dtype=bool)
+    values = np.asarray(places.to_numpy(), dtype=np.float64)
+    values[missing] = 0.0
+    return Cells(name, "category", values, missing, len(column), (*levels, "\0"))
+
+
+def _codes(column: Any, how: str) -> Any:
+    """Return numbers as text, whole ones without a decimal point where all that were drawn are whole."""
+    pa, pc = arrow(), import_module("pyarrow.compute")
+    text = pc.cast(column, pa.string())
+    if how != "whole" or not pa.types.is_floating(column.type):
+        return text
+    whole = pc.cast(column, pa.int64(), safe=False)
+    return pc.if_else(pc.equal(pc.cast(whole, column.type), column), pc.cast(whole, pa.string()), text)

@@ -1,0 +1,131 @@
+"""One side of a comparison that is not in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from btests.comparison.large.parts import Part
+from btests.comparison.large.seen import converted
+from btests.comparison.large.where import Where
+from btests.comparison.need import arrow
+from btests.comparison.reading import good_part, parts_of
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The rows of one side, and what is known of them.
+
+    Attributes
+    ----------
+    name
+        What it is called.
+    parts
+        The files.
+    names
+        Of all columns.
+    read
+        Columns that are read; the others are there by name alone.
+    where
+        Which rows are meant, None for all.
+    types
+        Arrow types of the columns that are read, once they are known.
+    n_rows
+        How many rows there are, once that is known.
+    counts
+        How many of them are in each part.
+    """
+
+    name: str
+    parts: tuple[Part, ...]
+    names: tuple[str, ...]
+    read: tuple[str, ...] = ()
+    where: Where | None = None
+    types: tuple[Any, ...] = ()
+    n_rows: int = 0
+    counts: tuple[int, ...] = ()
+
+    @property
+    def several(self) -> bool:
+        """Whether there is more than one part."""
+        return len(self.parts) > 1
+
+    @property
+    def odd(self) -> tuple[tuple[str, Any], ...]:
+        """Columns that hold what cannot be compared, and their types."""
+        return tuple(one for part in self.parts for one in part.odd)
+
+    @property
+    def stamps(self) -> tuple[tuple[str, int, int], ...]:
+        """Name, size and time of every file: what tells these rows from others."""
+        found = [(os.path.abspath(part.path), os.stat(part.path)) for part in self.parts]
+        return tuple((path, stat.st_size, stat.st_mtime_ns) for path, stat in found)
+
+    def table(self, pieces: Sequence[Any]) -> Any:
+        """Return drawn rows as one table of all columns, empty ones in place of those that are not read."""
+        pa = arrow()
+        found = [_typed(piece, self) for piece in pieces]
+        whole = pa.concat_tables(found).combine_chunks() if found else self._schema().empty_table()
+        odd = dict(self.odd)
+        for place, name in enumerate(self.names):
+            if name not in self.read:
+                whole = whole.add_column(place, name, pa.nulls(whole.num_rows, odd.get(name, pa.null())))
+        return whole
+
+    def batches(self, first: int = 0, last: int | None = None) -> Iterator[tuple[Part, int, Any]]:
+        """Yield the rows of all parts, or of some, typed: the part, the number of rows of its file before, a table."""
+        columns = self.read if self.where is None else (*self.read, self.where.by)
+        for part in self.parts[first:last]:
+            done = part.first_row
+            for batch in part.batches(columns):
+                rows = batch if self.where is None else self.where.rows(batch)
+                if rows.num_rows:
+                    yield part, done, _typed(arrow().Table.from_batches([rows]), self)
+                done += batch.num_rows
+
+    def _schema(self) -> Any:
+        return arrow().schema(list(zip(self.read, self.types, strict=True)))
+
+
+def open_side(path: str, name: str, delimiter: str | None, skipped: list[str] | None) -> Side:
+    """Return a table of one file or several; damaged parts are named in ``skipped`` where that is given."""
+    files = parts_of(path)
+    found = [good_part(partial(Part.of, file, delimiter), len(files) > 1, skipped) for file in files]
+    parts = tuple(part for part in found if part is not None)
+    if not parts:
+        raise ValueError(f"{path!r} has no part that can be read: {skipped[-1] if skipped else ''}")
+    return Side(name, parts, _names(parts))
+
+
+def _names(parts: Sequence[Part]) -> tuple[str, ...]:
+    """Return the columns that all parts have, or say which are not in all."""
+    first = parts[0]
+    doubles = sorted({name for name in first.names if first.names.count(name) > 1})
+    if doubles:
+        raise ValueError(f"{first.path!r} has more than one column called {', '.join(map(repr, doubles))}")
+    for part in parts[1:]:
+        odd = sorted(set(first.names) ^ set(part.names))
+        if odd:
+            both = f"the parts {first.path!r} and {part.path!r}"
+            raise ValueError(f"{both} do not both have {', '.join(map(repr, odd))}")
+    return first.names
+
+
+def _typed(rows: Any, side: Side) -> Any:
+    """Return a table with the types of the side, in the order of its columns."""
+    columns = [converted(rows[name], dtype) for name, dtype in zip(side.read, side.types, strict=True)]
+    return arrow().table(columns, schema=side._schema())
+
+
+def with_texts(side: Side, column: str) -> Side:
+    """Return a side whose JSON lines hold text in a column, whatever it looks like."""
+    return replace(side, parts=tuple(replace(part, texts=(*part.texts, column)) for part in side.parts))
+
+
+def base_name(path: str) -> str:
+    """Return what a file is called."""
+    return Path(path).name or path

@@ -1,0 +1,207 @@
+"""The first pass over tables that are not in memory: types of columns from all rows, and some rows drawn at random."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from btests.comparison.large.drawing import Drawing
+from btests.comparison.large.parts import Part
+from btests.comparison.large.seen import MixedError, Seen
+from btests.comparison.large.side import Side, with_texts
+from btests.comparison.large.where import Values, Where
+from btests.comparison.reading import good_part
+from btests.comparison.wording import option
+
+# The squares of larger numbers overflow.
+_LARGEST = 1e150
+
+Report = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """How rows are drawn: so many at most on each side, of so many bytes, by a seed."""
+
+    most_rows: int
+    most_bytes: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Surveyed:
+    """One side after the first pass: what is known of it, its columns, and the rows that were drawn."""
+
+    side: Side
+    seen: dict[str, Seen]
+    table: Any
+
+
+@dataclass(slots=True)
+class _Notes:
+    """What is gathered of one side: an array of what each column is, and the rows drawn."""
+
+    drawing: Drawing
+    seen: dict[str, Seen] = field(default_factory=dict)
+    ends: dict[int, int] = field(default_factory=dict)  # rows up to the end of each part, where it had any
+
+    def state(self) -> tuple[Any, ...]:
+        return self.drawing.state(), dict(self.seen)
+
+    def restore(self, state: tuple[Any, ...]) -> None:
+        self.drawing.restore(state[0])
+        self.seen = state[1]
+
+
+def survey(side: Side, draw: Draw, *, skipped: list[str] | None, report: Callable[[int], None]) -> Surveyed:
+    """Read a side once; ``report`` is called with the number of rows that were read.
+
+    Damaged parts are named in ``skipped`` and left out where that is given, and an error otherwise.
+    """
+    while True:
+        notes = _Notes(Drawing(draw.most_rows, draw.most_bytes, draw.seed))
+        own: list[str] | None = None if skipped is None else []
+        try:
+            reading = _Reading(side, lambda batch: {"": batch}, {"": notes}, report, side.read)
+            parts = reading.parts(own)
+            break
+        except _MixedColumnError as mixed:
+            side = with_texts(side, mixed.column)
+    if skipped is not None:
+        skipped.extend(own or ())
+    return _surveyed(replace(side, parts=parts), notes)
+
+
+def survey_by(
+    side: Side,
+    by: tuple[str, Any, Any],
+    draw: Draw,
+    *,
+    skipped: list[str] | None,
+    report: Callable[[int], None],
+) -> tuple[Surveyed, Surveyed]:
+    """Read once a table that holds both sides; ``by`` is the column that tells, and its values."""
+    if by[0] not in side.names:
+        there = ", ".join(map(repr, side.names[:8]))
+        raise ValueError(f"there is no column {by[0]!r} in {side.name}; there are {there}")
+    while True:
+        values = Values(*by)
+        notes: dict[str, _Notes] = {}
+        own: list[str] | None = None if skipped is None else []
+
+        def split(batch: Any, values: Values = values, notes: dict[str, _Notes] = notes) -> dict[str, Any]:
+            keys = values.keys(batch)
+            for key in keys:
+                notes.setdefault(key, _Notes(Drawing(draw.most_rows, draw.most_bytes, draw.seed)))
+            return {key: Where(values.by, key).rows(batch) for key in keys}
+
+        try:
+            parts = _Reading(side, split, notes, report, (*side.read, by[0])).parts(own)
+            break
+        except _MixedColumnError as mixed:
+            side = with_texts(side, mixed.column)
+    if skipped is not None:
+        skipped.extend(own or ())
+    rest = tuple(name for name in side.names if name != by[0])
+    found = []
+    for key, text in values.chosen():
+        own_side = replace(side, name=f"{by[0]} = {text}", names=rest, parts=parts, where=Where(by[0], key))
+        found.append(_surveyed(own_side, notes[key]))
+    return found[0], found[1]
+
+
+class _MixedColumnError(Exception):
+    """A column of JSON lines is text here and times there."""
+
+    def __init__(self, column: str) -> None:
+        super().__init__(column)
+        self.column = column
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One pass over the parts of a side into notes of one side or two, by what tells them apart."""
+
+    side: Side
+    split: Callable[[Any], dict[str, Any]]
+    notes: dict[str, _Notes]
+    report: Callable[[int], None]
+    columns: tuple[str, ...]
+    done: int = 0
+
+    def parts(self, skipped: list[str] | None) -> tuple[Part, ...]:
+        """Read all parts, and return those that could be read to their ends."""
+        kept: list[Part] = []
+        for part in self.side.parts:
+            before = {key: own.state() for key, own in self.notes.items()}
+            count = good_part(partial(self._read, part), self.side.several, skipped)
+            if count is not None:
+                self.done += count
+                for own in self.notes.values():
+                    own.ends[len(kept)] = own.drawing.n_rows
+                kept.append(part)
+                continue
+            for key in list(self.notes):  # its first rows may have been read
+                if key in before:
+                    self.notes[key].restore(before[key])
+                else:
+                    del self.notes[key]
+        if not self.done:
+            why = skipped[-1] if skipped else "there is a header at most"
+            raise ValueError(f"{self.side.name} has no rows that can be read: {why}")
+        return tuple(kept)
+
+    def _read(self, part: Part) -> int:
+        count = 0
+        for batch in part.batches(self.columns):
+            for key, rows in self.split(batch).items():
+                _note(self.notes[key], rows, part, count, self.side)
+            count += batch.num_rows
+            self.report(self.done + count)
+        return count
+
+
+def _note(notes: _Notes, rows: Any, part: Part, before: int, side: Side) -> None:
+    if not rows.num_rows:
+        return
+    for name in side.read:
+        column = rows.column(rows.schema.get_field_index(name))
+        seen = notes.seen.get(name) or Seen.nothing()
+        try:
+            found = seen.after(column, part.is_text)
+        except MixedError:
+            raise _MixedColumnError(name) from None
+        except ValueError as error:
+            raise ValueError(f"column {name!r} of {side.name} has {error}") from None
+        if found is not seen and found.high is not None and max(found.high, -found.low) > _LARGEST:
+            raise ValueError(_too_large(column, name, part, before))
+        notes.seen[name] = found
+    notes.drawing.add(rows.select(list(side.read)))
+
+
+def _too_large(column: Any, name: str, part: Part, before: int) -> str:
+    from btests.comparison.large.seen import converted
+    from btests.comparison.need import arrow
+
+    values = np.asarray(converted(column, arrow().float64()).to_numpy(zero_copy_only=False))
+    bad = int(np.flatnonzero(np.abs(values) > _LARGEST)[0])
+    what = "an infinite number" if np.isinf(values[bad]) else "a number beyond 1e150"
+    return (
+        f"column {name!r} of {part.path!r} has {what} in row {before + bad + 1}; "
+        f"replace such cells, or leave the column out with {option('exclude')}"
+    )
+
+
+def _surveyed(side: Side, notes: _Notes) -> Surveyed:
+    types = tuple((notes.seen.get(name) or Seen.nothing()).dtype for name in side.read)
+    ends = [0]
+    for k in range(len(side.parts)):
+        ends.append(notes.ends.get(k, ends[-1]))
+    counts = tuple(end - start for start, end in pairwise(ends))
+    side = replace(side, types=types, n_rows=notes.drawing.n_rows, counts=counts)
+    return Surveyed(side, dict(notes.seen), side.table(notes.drawing.tables()))

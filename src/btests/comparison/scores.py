@@ -1,0 +1,191 @@
+"""From differences of features to p-values: several statistics under signs that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from btests.plan import Array
+
+# Outcomes that differ by less than this share are equal on paper: sums made in another order.
+_TIE = 1e-9
+
+# Normal scores from which on the correction for many is made in the upper tail.
+_FAR = 7.0
+
+# Features in one product of matrices, about.
+_FEATURES = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """Features of one column or pair, and statistics that are weighted sums of their squares.
+
+    Attributes
+    ----------
+    moving, still
+        D and c of the features (see ``Units``): (u, k) and (k,).
+    weights
+        Of the squares of the k features in each of g statistics: (k, g).
+    counts
+        For each statistic, of how many like it the largest is taken: (g,). Its score is that of the largest of so many
+        (Sidak's correction), so that what has many statistics does not drown what has one.
+    """
+
+    moving: Array
+    still: Array
+    weights: Array
+    counts: Array
+
+    @classmethod
+    def of_one(cls, moving: Array, still: Array) -> Features:
+        """Return features with the sum of all their squares as the one statistic."""
+        return cls(moving, still, np.ones((len(still), 1)), np.ones(1))
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Scores of m statistics under r draws of signs, large if unlikely, and last for the data as they are: (m, r + 1).
+
+    ``exhaustive`` if the draws are all that there are, the observed one among them.
+    """
+
+    scores: Array
+    exhaustive: bool
+
+    @property
+    def observed(self) -> Array:
+        """The scores of the data as they are: (m,)."""
+        return self.scores[:, -1]
+
+    def pvalues(self) -> Array:
+        """Return the p-value of each statistic alone: (m,)."""
+        return _share_above(self.scores, self.exhaustive)
+
+    def corrected(self) -> Array:
+        r"""Return p-values corrected for the number of statistics: (m,).
+
+        Step-down (Westfall and Young 1993, algorithm 2.8 with scores in place of p-values): the largest score is
+        compared with the largest of all that a draw gives, the second with the largest of those but the first, and so
+        on.
+        """
+        order = np.argsort(-self.observed, kind="stable")
+        out = np.empty(len(order))
+        running = np.full(self.scores.shape[1], -np.inf)
+        for j in order[::-1]:
+            running = np.maximum(running, self.scores[j])
+            # The observed column must hold the score of j itself, the largest of those from j on.
+            out[j] = _share_above(running[None, :], self.exhaustive)[0]
+        out[order] = np.maximum.accumulate(out[order])
+        return out
+
+    def grouped(self, owners: Sequence[int]) -> Scored:
+        """Return the largest score of each owner: statistic j belongs to ``owners[j]``, which increase."""
+        starts = np.searchsorted(owners, np.unique(owners))
+        return Scored(np.maximum.reduceat(self.scores, starts, axis=0), self.exhaustive)
+
+    def largest(self) -> Scored:
+        """Return the largest of all scores as one statistic."""
+        return Scored(self.scores.max(axis=0, keepdims=True), self.exhaustive)
+
+
+def quadratic_scores(features: Sequence[Features], signs: Array, exhaustive: bool) -> Scored:
+    r"""Return scores of ``sum_j w_j (c_j + sum_u s_u D_uj)^2``, all statistics in turn: signs (u, r + 1) to (m, r + 1).
+
+    Mean and variance over all signs are closed and no sign changes them: with features times the roots of their weights
+    ``|c|^2 + sum |D_u|^2`` and ``4 sum_{u<v} <D_u, D_v>^2 + 4 sum_u <c, D_u>^2``. The score is the normal score of the
+    scaled chi-squared law with these two moments (Satterthwaite): statistics of one feature and of many are then on one
+    scale, and any increasing function of a statistic that signs do not change leaves the p-values exact.
+    """
+    out = np.empty((sum(part.weights.shape[1] for part in features), signs.shape[1]))
+    done = 0
+    for portion in _portions(features):
+        totals = signs.T @ np.concatenate([part.moving for part in portion], axis=1)
+        totals += np.concatenate([part.still for part in portion])
+        totals *= totals
+        start = 0
+        for part in portion:
+            k, g = part.weights.shape
+            squares = totals[:, start : start + k] @ part.weights
+            out[done : done + g] = _of_many(_normal_scores(squares, *_moments(part)), part.counts)
+            start, done = start + k, done + g
+    return Scored(out, exhaustive)
+
+
+def _portions(features: Sequence[Features]) -> Iterator[list[Features]]:
+    """Yield features of some hundred columns: few products of matrices, and none that is huge."""
+    portion: list[Features] = []
+    width = 0
+    for part in features:
+        portion.append(part)
+        width += len(part.still)
+        if width >= _FEATURES:
+            yield portion
+            portion, width = [], 0
+    if portion:
+        yield portion
+
+
+def _moments(part: Features) -> tuple[Array, Array]:
+    """Return mean and variance of each statistic over all signs: (g,) twice."""
+    d, c, w = part.moving, part.still, part.weights
+    lengths = (d**2) @ w
+    # The sum over u != v of <D_u, D_v>^2.
+    across = ((d.T @ d) ** 2 @ w * w).sum(axis=0) - (lengths**2).sum(axis=0)
+    mean = (c**2) @ w + lengths.sum(axis=0)
+    return mean, 2.0 * across + 4.0 * (((d * c) @ w) ** 2).sum(axis=0)
+
+
+def _normal_scores(squares: Array, mean: Array, variance: Array) -> Array:
+    """Return the normal scores of squares with these means and variances: (r, m) and (m,) twice to (m, r).
+
+    Those of the scaled chi-squared law with the same moments, by the cube root of Wilson and Hilferty (1931).
+    """
+    moves = (mean > 0.0) & (variance > 1e-24 * mean**2)  # else no sign moves it, and it has nothing to say
+    ninth = np.where(moves, variance / np.where(moves, 9.0 * mean**2, 1.0), 1.0)
+    ratio = squares / np.where(moves, mean, 1.0)
+    scores = (np.cbrt(ratio) - (1.0 - ninth)) / np.sqrt(ninth)
+    return np.where(moves, scores, 0.0).T
+
+
+def _of_many(scores: Array, counts: Array) -> Array:
+    """Return the normal scores of the largest of so many independent normal scores: (m, r) and (m,) to (m, r)."""
+    if (counts == 1.0).all():
+        return scores
+    from scipy.special import log_ndtr, ndtri_exp
+
+    counts = counts[:, None]
+    # By the lower tail, P(all below) = P(one below)^k; far out by the upper one, where k p is as good as 1 - (1 - p)^k.
+    far = scores > _FAR
+    near = ndtri_exp(counts * log_ndtr(np.where(far, 0.0, scores)))
+    return np.where(far, -ndtri_exp(np.log(counts) + log_ndtr(-np.where(far, scores, 9.0 * _FAR))), near)
+
+
+def combine(looks: Sequence[Scored], weights: Sequence[float] | None = None) -> tuple[float, Array]:
+    """Return the p-value of the strongest of several looks, and the p-value of each; every look is one statistic.
+
+    The smallest p-value over looks is compared with the smallest that each draw gives (the correction of MMDAgg); with
+    weights, each p-value is first divided by the weight of its look.
+    """
+    own = np.stack([_share_above_all(look.scores[0], look.exhaustive) for look in looks])
+    weighed = own if weights is None else own / np.array(weights)[:, None]
+    strongest = -np.log(weighed.min(axis=0))
+    pvalue = float(_share_above(strongest[None, :], looks[0].exhaustive)[0])
+    return max(pvalue, float(own[:, -1].min())), own[:, -1]
+
+
+def _share_above(scores: Array, exhaustive: bool) -> Array:
+    """Return the share of outcomes that are at least as large as the last: (m, r + 1) to (m,)."""
+    level = scores[:, -1:] - _TIE * (1.0 + np.abs(scores[:, -1:]))
+    draws = scores[:, :-1] if exhaustive else scores
+    counts = np.maximum((draws >= level).sum(axis=1), 1)
+    return np.asarray(counts / draws.shape[1])
+
+
+def _share_above_all(scores: Array, exhaustive: bool) -> Array:
+    """Return for each outcome the share that are at least as large: (r + 1,) to (r + 1,)."""
+    among = np.sort(scores[:-1] if exhaustive else scores)
+    below = np.searchsorted(among, scores - _TIE * (1.0 + np.abs(scores)), side="left")
+    return np.asarray(np.maximum(among.size - below, 1) / among.size)

@@ -1,0 +1,111 @@
+"""Units of rows that swap sides together, and the signs that all looks at the data share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from btests.comparison.cells import Cells
+from btests.nulls.sign_draws import Flips, unpack
+from btests.plan import Array, Blocks, Index
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    r"""The rows of two tables, dealt as ``Blocks`` deals them, by the sign that moves them.
+
+    A sign flip swaps row r of a block of x with row r of the same block of y, the same way for all rows of a group and
+    fold. With phi a vector of features centred at its pooled mean, the difference of the means of phi under signs s is
+    ``c + sum_u s_u D_u``: D_u the sum of phi(x) - phi(y) over the pairs of unit u times (1 / n_x + 1 / n_y) / 2, and c
+    the part of the rows without a partner.
+
+    Attributes
+    ----------
+    rows
+        Rows of both tables, those of the second counted on: of each table first those with a partner, unit after unit,
+        then the others: (n_x + n_y,).
+    n_x, n_pairs
+        Rows of the first table, and how many of them have a partner.
+    starts
+        Where the pairs of each unit begin: (u,).
+    signs
+        For each draw, and last for the data as they are: (u, r + 1).
+    exhaustive
+        Whether the draws are all patterns of signs, the observed one among them.
+    """
+
+    rows: Index
+    n_x: int
+    n_pairs: int
+    starts: Index
+    signs: Array
+    exhaustive: bool
+
+    @classmethod
+    def of(cls, blocks: Blocks, flips: Flips, orders: tuple[Index, Index]) -> Units:
+        """Return the units of blocks and the draws of flips; ``orders`` are those in which the rows are dealt."""
+        of_x, of_y = blocks.partners()
+        fold = np.searchsorted(blocks.fold_edges(), _block_of_pairs(blocks), side="right") - 1
+        unit = fold * blocks.n_groups + _row_of_pairs(blocks) % blocks.n_groups
+        order = np.argsort(unit, kind="stable")
+        starts = np.searchsorted(unit[order], np.arange(blocks.n_folds * blocks.n_groups))
+        signs = unpack(flips.words, flips.n_draws)[:, : blocks.n_groups].reshape(-1, flips.n_draws)
+        signs = np.concatenate([signs, np.ones((len(signs), 1))], axis=1)
+        x = orders[0][np.concatenate([of_x[order], np.setdiff1d(np.arange(blocks.n_x), of_x)])]
+        y = orders[1][np.concatenate([of_y[order], np.setdiff1d(np.arange(blocks.n_y), of_y)])]
+        rows = np.concatenate([x, blocks.n_x + y])
+        return cls(rows, blocks.n_x, len(of_x), starts, signs, flips.exhaustive)
+
+    @property
+    def weight(self) -> float:
+        """Weight of a pair in the difference of means."""
+        return 0.5 / self.n_x + 0.5 / (len(self.rows) - self.n_x)
+
+    def deal(self, cells: Cells) -> Cells:
+        """Return the cells of a column in the order of the units."""
+        return replace(cells, values=cells.values[self.rows], missing=cells.missing[self.rows])
+
+    def difference(self, feature: Array) -> tuple[Array, float]:
+        """Return D and c of a centred feature in the order of the units: (n,) to (u,) and a number."""
+        x, y = feature[: self.n_x], feature[self.n_x :]
+        m = self.n_pairs
+        moving = np.add.reduceat(x[:m] - y[:m], self.starts)  # a unit is never empty
+        return self.weight * moving, self.weight * float(x[m:].sum() - y[m:].sum())
+
+    def difference_of_rows(self, features: npt.NDArray[np.float32]) -> tuple[Array, Array]:
+        """Return D and c of centred features in the order of the units: (n, k) to (u, k) and (k,)."""
+        x, y = features[: self.n_x], features[self.n_x :]
+        m = self.n_pairs
+        moving = np.add.reduceat(x[:m].astype(np.float64) - y[:m], self.starts, axis=0)
+        still = x[m:].sum(axis=0, dtype=np.float64) - y[m:].sum(axis=0, dtype=np.float64)
+        return self.weight * moving, self.weight * still
+
+    def count_difference(self, levels: Index, n_levels: int) -> tuple[Array, Array]:
+        """Return D and c of the indicators of levels, centred at their pooled means: (n,) to (u, l) and (l,).
+
+        Rows of the level ``n_levels`` are of none.
+        """
+        m, width = self.n_pairs, n_levels + 1
+        unit = np.repeat(np.arange(len(self.starts)), np.diff(np.append(self.starts, m)))
+        x, y = levels[: self.n_x], levels[self.n_x :]
+        counts = [np.bincount(unit * width + side[:m], minlength=len(self.starts) * width) for side in (x, y)]
+        moving = (counts[0] - counts[1]).reshape(-1, width)[:, :n_levels].astype(np.float64)
+        still = [np.bincount(side[m:], minlength=width)[:n_levels].astype(np.float64) for side in (x, y)]
+        shares = np.bincount(levels, minlength=width)[:n_levels] / len(levels)
+        alone = (len(x) - m) - (len(y) - m)
+        return self.weight * moving, self.weight * (still[0] - still[1] - alone * shares)
+
+
+def _block_of_pairs(blocks: Blocks) -> Index:
+    parts = [
+        np.repeat(np.arange(run.first_block, run.first_block + run.n_blocks), min(run.b_x, run.b_y))
+        for run in blocks.runs(0, blocks.n_blocks)
+    ]
+    return np.concatenate(parts)
+
+
+def _row_of_pairs(blocks: Blocks) -> Index:
+    parts = [np.tile(np.arange(min(run.b_x, run.b_y)), run.n_blocks) for run in blocks.runs(0, blocks.n_blocks)]
+    return np.concatenate(parts)

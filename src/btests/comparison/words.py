@@ -1,0 +1,83 @@
+"""Counts, shares and names as words."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+from btests.report.number_format import plural
+
+
+def counted(n: int, noun: str) -> str:
+    """Return a number of things.
+
+    Examples
+    --------
+    >>> counted(1, "block"), counted(0, "row"), counted(12, "more column")
+    ('1 block', '0 rows', '12 more columns')
+    """
+    return f"{n} {plural(n, noun)}"
+
+
+def plain(value: float, digits: int = 4) -> str:
+    """Return a number with so many digits, and all those before the point up to 1e15.
+
+    Examples
+    --------
+    >>> plain(0.0123456), plain(40691.4), plain(-1.5), plain(2e20)
+    ('0.01235', '40691', '-1.5', '2e+20')
+    """
+    return f"{value:.0f}" if 10.0**digits <= abs(value) < 1e15 else f"{value:.{digits}g}"
+
+
+def percent(share: float) -> str:
+    """Return a share as text.
+
+    Examples
+    --------
+    >>> percent(0.05), percent(0.12345)
+    ('5 %', '12.3 %')
+    """
+    return f"{100.0 * share:.3g} %"
+
+
+def quoted_list(names: Sequence[str], most: int = 12) -> str:
+    """Return names in quotes, with commas between them.
+
+    Examples
+    --------
+    >>> quoted_list(["a", "b,c"]), quoted_list(["a", "b", "c"], 1)
+    ("'a', 'b,c'", "'a' and 2 more")
+    """
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def text_width(text: str) -> int:
+    """Return how many places text takes in a terminal: letters of East Asia two, accents on others none.
+
+    Examples
+    --------
+    >>> text_width("size"), text_width("\u6570\u91cf"), text_width("e\u0301")
+    (4, 4, 1)
+    """
+    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
+    return len(text) + wide - sum(unicodedata.combining(letter) > 0 for letter in text)
+
+
+def fitted(name: str, width: int) -> str:
+    """Return a name on so many places; of one that is too long the beginning and the end, which tell names apart.
+
+    Examples
+    --------
+    >>> fitted("size", 6), fitted("temperature of the day before", 16)
+    ('size  ', 'temperatur\u2026efore')
+    """
+    if text_width(name) > width:
+        begin, end = name, name[-((width - 1) // 3) :]
+        while text_width(end) > (width - 1) // 3:
+            end = end[1:]
+        while text_width(begin) + text_width(end) > width - 1:
+            begin = begin[:-1]
+        name = f"{begin}\u2026{end}"
+    return name + " " * (width - text_width(name))

@@ -1,0 +1,1 @@
+"""Samples, sources of rows, and permutations of rows."""

@@ -1,0 +1,90 @@
+"""Cells of files, as numbers that a test can use; what is wrong is named with its place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from btests._warnings import PrecisionWarning, warn
+from btests.data.protocol import Rows
+
+# Larger cells would overflow in a difference.
+_LARGEST = np.float64(1e300)
+
+# Up to here every whole number is a float.
+_LAST_WHOLE = 2**53
+
+
+class DamagedError(ValueError):
+    """A file that cannot be read, or not to its end; what it holds was never the question."""
+
+
+def arrow(module: str = "pyarrow") -> ModuleType:
+    """Return pyarrow or a module of it, or say how to get it."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise ValueError(
+            "reading Parquet, Arrow and CSV files needs pyarrow; python -m pip install 'btests[tables]' gets it"
+        ) from None
+
+
+def shortly(error: BaseException) -> str:
+    """Return the first line of a reader's complaint, short enough for one sentence."""
+    text = str(error).strip() or type(error).__name__
+    text = text.splitlines()[0].rstrip(". ")
+    return text if len(text) <= 160 else text[:159] + "\u2026"
+
+
+def check_cells(rows: Rows, label: str, names: tuple[str, ...] | None, number: Callable[[int], int]) -> Rows:
+    """Return rows (m, d) unless a cell is NaN, infinite or beyond 1e300; ``number`` gives the place of a row."""
+    if not rows.size or (rows.min() >= -_LARGEST and rows.max() <= _LARGEST):  # False for NaN
+        return rows
+    i, j = np.argwhere(~(np.abs(rows) <= _LARGEST))[0].tolist()
+    cell = float(rows[i, j])
+    place = f"cell in row {number(i)}, column {j if names is None else repr(names[j])}"
+    if math.isfinite(cell):
+        raise ValueError(f"{label} has a {place}, beyond 1e300, {cell:g}; scale the data down")
+    kind = "a NaN or missing" if math.isnan(cell) else "an infinite"
+    raise ValueError(f"{label} has {kind} {place}; drop or fill such rows first")
+
+
+def warn_of_huge_whole_numbers(cells: Rows, label: str) -> None:
+    """Warn where whole numbers are too large for floats to tell neighbours apart."""
+    if cells.dtype.kind not in "iu" or cells.dtype.itemsize < 8 or not cells.size:
+        return
+    largest = max(int(cells.max()), -int(cells.min()))
+    if largest > _LAST_WHOLE:
+        warn(
+            f"{label} has whole numbers up to {largest:.3g}; beyond 2^53 floats cannot tell neighbours apart: "
+            "subtract a common offset first",
+            PrecisionWarning,
+        )
+
+
+def outcome(dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:
+    """Return what columns of these types come out as: float32 where all are, float64 otherwise."""
+    return np.dtype(np.float32 if dtypes and all(d.kind == "f" and d.itemsize == 4 for d in dtypes) else np.float64)
+
+
+def choose_columns(present: tuple[str, ...], wanted: tuple[str, ...] | None, name: str) -> tuple[str, ...]:
+    """Return the columns to read, all of them for None, or say which is not there or there twice."""
+    doubles = sorted({c for c in present if present.count(c) > 1 and (wanted is None or c in wanted)})
+    if doubles:
+        raise ValueError(f"{name!r} has more than one column called {', '.join(map(repr, doubles))}")
+    if wanted is None:
+        if not present:
+            raise ValueError(f"{name!r} has no columns")
+        return present
+    if not wanted or len(set(wanted)) < len(wanted):
+        raise ValueError(f"columns must name at least one column, and each once, got {list(wanted)}")
+    absent = [c for c in wanted if c not in present]
+    if absent:
+        shown = ", ".join(map(repr, present[:12])) + (", \u2026" if len(present) > 12 else "")
+        raise ValueError(f"{name!r} has no column {', '.join(map(repr, absent))}; it has {shown}")
+    return wanted

@@ -1,0 +1,264 @@
+"""Rows in delimited text files (CSV, TSV), parsed a unit at a time."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from btests.data.arrow_columns import to_rows
+from btests.data.cell_checks import DamagedError, arrow, choose_columns, shortly
+from btests.data.csv_header import header_of, is_boolean, is_number, numbers_columns
+from btests.data.csv_index import UNIT_BYTES, Lines, count_lines, end_of_last_row
+from btests.data.protocol import Rows
+from btests.plan import Index
+
+# What the first row, and the types of the columns, are told from.
+_HEAD = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class CsvSource:
+    """Numbers and booleans in the columns of one delimited text file; all come out as float64.
+
+    A first pass counts rows and remembers where units of some megabytes begin, so that each is parsed by itself. A
+    packed file (.gz), or one whose quotes do not allow that, is one unit, and parsed from its beginning each time. A
+    first line of numbers alone is a row, unless they are 0, 1, 2 and on; any other is the header.
+
+    Attributes
+    ----------
+    path
+        A text file in UTF-8; packed if it ends with .gz.
+    columns
+        Names of the columns to read, in this order; None is all of them.
+    delimiter
+        What separates cells; None is a tab for .tsv and .tab files and a comma for others.
+    """
+
+    path: str
+    columns: tuple[str, ...] | None = None
+    delimiter: str | None = None
+    name: str = field(init=False)
+    names: tuple[str, ...] | None = field(init=False)
+    _chosen: tuple[int, ...] = field(init=False, repr=False)
+    _booleans: frozenset[int] = field(init=False, repr=False)
+    _n_columns: int = field(init=False, repr=False)
+    _lines: Lines | None = field(init=False, repr=False, compare=False)
+    _counted: int = field(init=False, repr=False)
+    _offset: int = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        path = os.fspath(self.path)
+        tabs = re.search(r"\.(tsv|tab)(\.gz)?$", path.lower())
+        self._set(path=path, name=path, delimiter=self.delimiter or ("\t" if tabs else ","))
+        if not (isinstance(self.delimiter, str) and len(self.delimiter) == 1 and self.delimiter.isascii()):
+            raise ValueError(f"delimiter must be one character, got {self.delimiter!r}")
+        head = self._head()
+        header, offset = header_of(head, path, str(self.delimiter))
+        wanted = None if self.columns is None else tuple(self.columns)
+        if all(map(is_number, header)) and not numbers_columns(header):
+            if wanted is not None:
+                raise ValueError(f"the columns of {path!r} have no names: its first line is a row of numbers")
+            names, chosen, offset = None, tuple(range(len(header))), 0
+        else:
+            names = choose_columns(header, wanted, path)
+            chosen = tuple(header.index(column) for column in names)
+        bom = 3 if head.startswith(b"\xef\xbb\xbf") and not offset else 0
+        self._set(columns=wanted, names=names, _chosen=chosen, _n_columns=len(header), _offset=offset + bom)
+        self._set(_booleans=frozenset(), _lines=None, _counted=0)
+        self._set(_booleans=self._types(head[self._offset :]))
+        packed = path.lower().endswith(".gz")
+        lines = None if packed else count_lines(path, self._offset, str(self.delimiter))
+        self._set(_lines=lines)
+        self._set(_counted=int(lines.edges[-1]) if lines else sum(len(piece) for piece in self._stream()))
+
+    def _set(self, **values: Any) -> None:
+        for key, value in values.items():
+            object.__setattr__(self, key, value)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self._counted
+
+    @property
+    def width(self) -> int:
+        """Number of columns that are read."""
+        return len(self._chosen)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Text is read as float64."""
+        return np.dtype(np.float64)
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """No part was left out."""
+        return ()
+
+    def units(self) -> Index:
+        """Return the edges of the units that are parsed by themselves: (n_units + 1,)."""
+        return self._lines.edges if self._lines else np.array([0, self.n_rows])
+
+    def read(self, first: int, last: int) -> Rows:
+        """Return rows ``first .. last - 1``: (last - first, width), contiguous."""
+        return self.take(np.arange(first, last, dtype=np.int64))
+
+    def take(self, rows: Index) -> Rows:
+        """Return rows of increasing numbers: (m,) to (m, width), contiguous."""
+        rows = np.asarray(rows, dtype=np.int64)
+        found = np.empty((len(rows), self.width), dtype=self.dtype)
+        if self._lines is not None:
+            cuts = np.searchsorted(rows, self._lines.edges)
+            for i in np.flatnonzero(np.diff(cuts)).tolist():
+                a, b = int(cuts[i]), int(cuts[i + 1])
+                np.take(self._unit(i), rows[a:b] - self._lines.edges[i], axis=0, out=found[a:b], mode="clip")
+            return found
+        start = 0
+        for piece in self._stream() if rows.size else ():
+            a, b = np.searchsorted(rows, [start, start + len(piece)]).tolist()
+            found[a:b] = piece[rows[a:b] - start]
+            start += len(piece)
+            if start > rows[-1]:
+                break
+        return found
+
+    def scan(self, n_rows: int) -> Iterator[Rows]:
+        """Yield all rows once, from the first on, at most ``n_rows`` at a time: each (m, width)."""
+        n_units = 0 if self._lines is None else len(self._lines.edges) - 1
+        pieces = self._stream() if self._lines is None else (self._unit(i) for i in range(n_units))
+        for piece in pieces:
+            for start in range(0, len(piece), n_rows):
+                yield piece[start : start + n_rows]
+
+    def _head(self) -> bytes:
+        """Return how the file begins, unpacked."""
+        pa = arrow("pyarrow")
+        if Path(self.path).is_file() and not Path(self.path).stat().st_size:
+            raise DamagedError(f"{self.path!r} is empty")
+        try:
+            with pa.input_stream(self.path, compression="detect") as file:
+                head: bytes = file.read(_HEAD)
+        except (pa.ArrowException, OSError) as error:
+            raise DamagedError(f"{self.path!r} cannot be read, or is damaged: {shortly(error)}") from None
+        return head
+
+    def _types(self, head: bytes) -> frozenset[int]:
+        """Return which columns are booleans; text is refused at the door where the first rows show it."""
+        end = end_of_last_row(head) if len(head) + self._offset >= _HEAD else len(head)
+        if not head[:end].strip():
+            return frozenset()
+        pa = arrow("pyarrow")
+        try:
+            table = self._parsed(head[:end], {})
+        except pa.ArrowException:
+            return frozenset()  # who reads the unit says where
+        kinds = {j: table.column(i).type for i, j in enumerate(self._chosen)}
+        for i, (j, kind) in enumerate(kinds.items()):
+            is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+            if not (is_number or pa.types.is_boolean(kind) or pa.types.is_null(kind)):
+                self._refuse_text(table.column(i).cast(pa.string()), j, 0)
+        return frozenset(j for j, kind in kinds.items() if pa.types.is_boolean(kind))
+
+    def _unit(self, i: int) -> Rows:
+        assert self._lines is not None
+        start, end = self._lines.starts[i : i + 2].tolist()
+        first, last = self._lines.edges[i : i + 2].tolist()
+        try:
+            with Path(self.path).open("rb") as file:
+                file.seek(start)
+                data = file.read(end - start)
+        except OSError as error:
+            raise DamagedError(f"{self.path!r} cannot be read: {error.strerror or shortly(error)}") from None
+        if len(data) < end - start:
+            raise DamagedError(f"{self.path!r} was cut off while it was read")
+        if first == last:
+            return np.empty((0, self.width))
+        pa = arrow("pyarrow")
+        try:
+            table = self._parsed(data, self._column_types())
+        except pa.ArrowException as error:
+            raise self._complaint(self._text(data), first, error) from None
+        if len(table) != last - first:
+            raise DamagedError(f"{self.path!r} has changed since it was opened, or its quotes hide where rows end")
+        return to_rows(table.columns, self.names, self.name, first, self.dtype)
+
+    def _stream(self) -> Iterator[Rows]:
+        """Yield all rows from the beginning, as they come."""
+        done = 0
+        try:
+            for batch in self._batches(self._column_types()):
+                yield to_rows(batch.columns, self.names, self.name, done, self.dtype)
+                done += len(batch)
+        except (arrow("pyarrow").ArrowException, OSError) as error:
+            raise self._complaint(self._texts(), done, error) from None
+
+    def _texts(self) -> Iterator[Any]:
+        return self._batches({str(j): arrow("pyarrow").string() for j in self._chosen})
+
+    def _batches(self, types: dict[str, Any]) -> Iterator[Any]:
+        with arrow("pyarrow").input_stream(self.path, compression="detect") as file:
+            if not file.read(self._offset + 1)[self._offset :]:
+                return  # a header and nothing else
+        with arrow("pyarrow").input_stream(self.path, compression="detect") as file:
+            file.read(self._offset)
+            options = self._options(types, block_size=UNIT_BYTES // 4)
+            yield from (batch for batch in arrow("pyarrow.csv").open_csv(file, **options) if len(batch))
+
+    def _parsed(self, data: bytes, types: dict[str, Any]) -> Any:
+        file = arrow("pyarrow").BufferReader(data)
+        return arrow("pyarrow.csv").read_csv(file, **self._options(types, block_size=_HEAD))
+
+    def _text(self, data: bytes) -> Iterator[Any]:
+        pa = arrow("pyarrow")
+        options = self._options({str(j): pa.string() for j in self._chosen}, len(data) + 1, one_thread=True)
+        yield arrow("pyarrow.csv").read_csv(pa.BufferReader(data), **options)
+
+    def _column_types(self) -> dict[str, Any]:
+        pa = arrow("pyarrow")
+        return {str(j): pa.bool_() if j in self._booleans else pa.float64() for j in self._chosen}
+
+    def _options(self, types: dict[str, Any], block_size: int, *, one_thread: bool = False) -> dict[str, Any]:
+        text = arrow("pyarrow.csv")
+        # Columns are called by their numbers: the names of those that are not read may be anything.
+        numbers = [str(j) for j in range(self._n_columns)]
+        quoted = self._lines is None or self._lines.quoted
+        return {
+            "read_options": text.ReadOptions(column_names=numbers, block_size=block_size, use_threads=not one_thread),
+            "parse_options": text.ParseOptions(delimiter=self.delimiter, newlines_in_values=quoted),
+            "convert_options": text.ConvertOptions(
+                include_columns=[str(j) for j in self._chosen], column_types=types, strings_can_be_null=True
+            ),
+        }
+
+    def _complaint(self, texts: Iterator[Any], first_row: int, error: Exception) -> ValueError:
+        """Return what is wrong with the same rows, read as text, in one sentence with row and column."""
+        done = 0 if self._lines is None else first_row
+        try:
+            for batch in texts:
+                for column, j in zip(batch.columns, self._chosen, strict=True):
+                    self._refuse_text(column, j, done)
+                done += len(batch)
+        except (arrow("pyarrow").ArrowException, OSError) as again:
+            place = re.search(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)", str(again))
+            if place is not None:
+                # The parser counts the rows of what it was given, and a stream not at all.
+                row = f"row {first_row + int(place[1]) - 1}" if place[1] and self._lines else f"a row from {done} on"
+                counts = f"has {place[3]} cells and the first line has {place[2]}"
+                return DamagedError(f"{self.path!r} is ragged: {row} {counts}")
+            return DamagedError(f"{self.path!r} is damaged or no delimited text after row {done}: {shortly(again)}")
+        except ValueError as found:
+            return found
+        return ValueError(f"{self.path!r} cannot be read after row {first_row}: {shortly(error)}")
+
+    def _refuse_text(self, column: Any, j: int, first_row: int) -> None:
+        for row, cell in enumerate(column.to_pylist(), start=first_row):
+            if cell is not None and not is_number(cell) and not (j in self._booleans and is_boolean(cell)):
+                where = f"row {row}, column {j if self.names is None else repr(self.names[self._chosen.index(j)])}"
+                shown = cell if len(cell) <= 40 else cell[:39] + "\u2026"
+                raise ValueError(f"{self.path!r} has text in {where}: {shown!r}; encode the column or leave it out")

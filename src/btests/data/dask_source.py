@@ -1,0 +1,239 @@
+"""Rows in the partitions of a dask array or data frame, which are computed when they are read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from btests.data.cell_checks import check_cells, choose_columns, outcome, warn_of_huge_whole_numbers
+from btests.data.protocol import Rows
+from btests.plan import Index
+
+#: From delayed values of dask to what they compute to.
+Compute = Callable[[Sequence[Any]], list[Any]]
+
+_compute: ContextVar[Compute | None] = ContextVar("btests_compute", default=None)
+
+
+@contextmanager
+def computed_by(compute: Compute) -> Iterator[None]:
+    """Have what is computed inside, in this thread, computed elsewhere: on a cluster.
+
+    ``client.as_current()`` would change dask's settings for all threads, and two at a time leave them changed.
+    """
+    token = _compute.set(compute)
+    try:
+        yield
+    finally:
+        _compute.reset(token)
+
+
+def _values(tasks: Sequence[Any]) -> list[Any]:
+    import dask
+
+    compute = _compute.get()
+    return list(dask.compute(*tasks)) if compute is None else compute(tasks)
+
+
+def is_dask(value: object) -> bool:
+    """Whether this is something of dask's; dask is not imported to see it."""
+    package = type(value).__module__.partition(".")[0]
+    return package in ("dask", "dask_expr") and "dask" in sys.modules and hasattr(value, "__dask_graph__")
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What every partition of a sample must be: the same value makes the same rows of it in any process.
+
+    Attributes
+    ----------
+    name
+        What messages call the sample.
+    names
+        Names of the columns of a data frame, None of an array.
+    width, dtype
+        Columns, and what rows come out as.
+    """
+
+    name: str
+    names: tuple[str, ...] | None
+    width: int
+    dtype: np.dtype[Any]
+
+    def rows(self, partition: Any, number: int, first_row: int) -> Rows:
+        """Return what a partition computes to as rows (m, width), contiguous, and check them."""
+        label = f"{self.name}, in partition {number},"
+        columns = [partition] if self.names is None else [partition[c] for c in self.names]
+        cells = [self._numbers(column, label) for column in columns]
+        if not len(cells[0]):
+            return np.empty((0, self.width), dtype=self.dtype)
+        found = np.column_stack(cells) if len(cells) > 1 else cells[0].reshape(len(cells[0]), -1)
+        if found.shape[1] != self.width:
+            raise ValueError(f"{label} has {found.shape[1]} columns and not {self.width}")
+        found = np.ascontiguousarray(found, dtype=self.dtype)
+        return check_cells(found, label, self.names, lambda i: first_row + i)
+
+    def _numbers(self, column: Any, label: str) -> Rows:
+        if hasattr(column, "isna") and column.isna().any():  # missing cells of any type are NaN
+            column = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        cells = np.asarray(column)
+        if cells.dtype == object and cells.size:  # such as nullable whole numbers
+            with suppress(TypeError, ValueError):
+                cells = cells.astype(np.float64)
+        if cells.dtype.kind not in "biuf" and cells.size:
+            raise TypeError(f"{label} holds {cells.dtype}, not numbers; encode or drop such columns")
+        warn_of_huge_whole_numbers(cells, label)
+        return cells
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class DaskSource:
+    """The rows of a dask array (n, d) or (n,), or of a dask data frame of numbers; partitions are read as a whole.
+
+    How many rows each partition has is found out here where dask does not know it, by computing all of them once.
+
+    Attributes
+    ----------
+    collection
+        The array or data frame.
+    name
+        What messages call it.
+    columns
+        Names of the columns of a data frame, in this order; None is all of them.
+    """
+
+    collection: Any
+    name: str = "the dask collection"
+    columns: tuple[str, ...] | None = None
+    outline: Outline = field(init=False)
+    _edges: Index = field(init=False)
+
+    def __post_init__(self) -> None:
+        outline = _outline(self.collection, self.name, self.columns)
+        object.__setattr__(self, "outline", outline)
+        if not hasattr(self.collection, "chunks"):
+            object.__setattr__(self, "collection", self._chosen(outline))
+        elif self.collection.ndim == 2 and len(self.collection.chunks[1]) > 1:
+            object.__setattr__(self, "collection", self.collection.rechunk({1: -1}))
+        object.__setattr__(self, "_edges", np.append(0, np.cumsum(_lengths(self.collection))).astype(np.int64))
+
+    def _chosen(self, outline: Outline) -> Any:
+        return self.collection if outline.names is None else self.collection[list(outline.names)]
+
+    def __repr__(self) -> str:
+        # The name of a dask collection is a digest of how it is made.
+        told = getattr(self.collection, "name", None) if hasattr(self.collection, "chunks") else self.collection._name
+        return f"DaskSource({told}, {self.n_rows} rows, {self.outline})"
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self._edges[-1])
+
+    @property
+    def width(self) -> int:
+        """Number of columns that are read."""
+        return self.outline.width
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of those columns, None of an array."""
+        return self.outline.names
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """What rows come out as."""
+        return self.outline.dtype
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """Nothing."""
+        return ()
+
+    def units(self) -> Index:
+        """Return the edges of the partitions: (n_partitions + 1,)."""
+        return self._edges
+
+    def partitions(self) -> list[Any]:
+        """Return the partitions, each as a delayed value: of an array (m, d), or of a frame."""
+        return list(np.ravel(np.asarray(self.collection.to_delayed(), dtype=object)))
+
+    def read(self, first: int, last: int) -> Rows:
+        """Return rows ``first .. last - 1``: (last - first, width), contiguous."""
+        return self.take(np.arange(first, last, dtype=np.int64))
+
+    def take(self, rows: Index) -> Rows:
+        """Return rows of increasing numbers: (m,) to (m, width), contiguous."""
+        rows = np.asarray(rows, dtype=np.int64)
+        found = np.empty((len(rows), self.width), dtype=self.dtype)
+        cuts = np.searchsorted(rows, self._edges)
+        partitions = self.partitions()
+        for i in np.flatnonzero(np.diff(cuts)).tolist():
+            inside = rows[cuts[i] : cuts[i + 1]] - self._edges[i]
+            found[cuts[i] : cuts[i + 1]] = self._computed(partitions[i], i)[inside]
+        return found
+
+    def scan(self, n_rows: int) -> Iterator[Rows]:
+        """Yield all rows once, from the first on, at most ``n_rows`` at a time: each (m, width)."""
+        for i, partition in enumerate(self.partitions()):
+            rows = self._computed(partition, i)
+            for first in range(0, len(rows), n_rows):
+                yield rows[first : first + n_rows]
+
+    def _computed(self, partition: Any, number: int) -> Rows:
+        rows = self.outline.rows(_values([partition])[0], number, int(self._edges[number]))
+        if len(rows) != self._edges[number + 1] - self._edges[number]:
+            raise ValueError(f"{self.name}, in partition {number}, has another number of rows than before")
+        return rows
+
+
+def _outline(collection: Any, name: str, columns: Sequence[str] | None) -> Outline:
+    kind = type(collection).__name__  # what a Delayed is asked for, it has
+    if kind not in ("Array", "DataFrame", "Series"):
+        raise TypeError(f"{name} must be a dask array or data frame, got a dask {kind}")
+    if kind == "Array":
+        return _outline_of_array(collection, name)
+    if collection.ndim == 1:
+        kinds, names = [collection.dtype], None
+    else:
+        present = tuple(collection.columns)
+        names = choose_columns(present, None if columns is None else tuple(columns), name)
+        kinds = [collection.dtypes[c] for c in names]
+    for i, dtype in enumerate(kinds):
+        if getattr(dtype, "kind", "O") not in "biuf":
+            column = name if names is None else f"column {names[i]!r} of {name}"
+            raise TypeError(f"{column} holds {dtype}, not numbers; encode or drop it")
+    plain = [dtype if isinstance(dtype, np.dtype) else np.dtype(np.float64) for dtype in kinds]
+    return Outline(name, names, len(kinds), outcome(plain))
+
+
+def _outline_of_array(array: Any, name: str) -> Outline:
+    if array.ndim not in (1, 2):
+        raise ValueError(f"{name} must have rows and columns, (n, d) or (n,), got shape {array.shape}")
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} holds {array.dtype}, not numbers; encode it as numbers")
+    width = 1 if array.ndim == 1 else array.shape[1]
+    if width == 0:
+        raise ValueError(f"{name} has no columns")
+    if np.isnan(width):
+        raise ValueError(f"{name} has an unknown number of columns; {name}.compute_chunk_sizes() finds it out")
+    return Outline(name, None, int(width), outcome([array.dtype]))
+
+
+def _lengths(collection: Any) -> list[int]:
+    import dask
+
+    if hasattr(collection, "chunks"):
+        known = collection.chunks[0]
+        if not np.isnan(known).any():
+            return [int(n) for n in known]
+    else:  # one column is enough, and of a Parquet file no other is read
+        collection = collection if collection.ndim == 1 else collection[collection.columns[0]]
+    partitions = np.ravel(np.asarray(collection.to_delayed(), dtype=object))
+    return [int(n) for n in _values([dask.delayed(len)(part) for part in partitions])]

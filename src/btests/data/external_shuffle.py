@@ -1,0 +1,261 @@
+"""An exact shuffle of what cannot be read at random: one pass over the source, through a temporary file."""
+
+from __future__ import annotations
+
+import errno
+import os
+import weakref
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import IO, Any
+
+import numpy as np
+
+from btests.data.permutation import Order
+from btests.data.protocol import Rows, Source
+from btests.data.take import gather, octets, scatter
+from btests.plan import Index
+
+# What one bucket takes in memory when it is read, about: more for large files, so that they have not too many.
+_BUCKET_BYTES, _LARGEST_BUCKET = 2**25, 2**27
+_MANY_BUCKETS = 2**10
+
+# Bytes of rows that are read from the source at a time, as a share of a bucket: each of them is cut into as many
+# pieces as there are buckets, and small pieces are slow to write.
+_PIECE_SHARE = 2
+
+# Bytes of a position within a bucket.
+_PLACE = np.dtype(np.uint32)
+
+# A file system that does not reserve space.
+_NO_RESERVE = {errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS}
+
+
+class NoSpaceError(ValueError):
+    """A temporary file cannot be written, or not as large as it must be."""
+
+
+@dataclass(slots=True)
+class _Bucket:
+    """The bucket that was read last."""
+
+    number: int = -1
+    rows: Rows | None = None
+    lock: Any = field(default_factory=Lock)
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Spilled:
+    """Rows in the order in which they are dealt, in a temporary file that nobody else sees.
+
+    The file has no name in its folder where the system allows it (and loses it when it is closed elsewhere), so nothing
+    is left behind, however the process ends. Bucket ``k`` has its own stretch of the file, with the rows at positions
+    ``k * bucket_rows`` and on, in the order in which the source had them, and then the place of each of them.
+    """
+
+    n_rows: int
+    width: int
+    dtype: np.dtype[Any]
+    bucket_rows: int
+    _file: IO[bytes] = field(repr=False)
+    _last: _Bucket = field(init=False, repr=False, default_factory=_Bucket)
+
+    def __post_init__(self) -> None:
+        weakref.finalize(self, self._file.close)  # the space is given back with the last reference, too
+
+    def __enter__(self) -> Spilled:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the space on the disk back."""
+        self._file.close()
+
+    def window(self, first: int, last: int) -> Rows:
+        """Return the rows at positions ``first .. last - 1``, not to be written to: (last - first, width)."""
+        pieces = []
+        for k in range(first // self.bucket_rows, -(-last // self.bucket_rows)):
+            start = k * self.bucket_rows
+            pieces.append(self._bucket(k)[max(first - start, 0) : last - start])
+        if len(pieces) == 1:
+            return pieces[0]
+        return np.concatenate(pieces) if pieces else np.empty((0, self.width), dtype=self.dtype)
+
+    def at(self, positions: Index) -> Rows:
+        """Return the rows at these positions: (m,) to (m, width)."""
+        positions = np.asarray(positions, dtype=np.int64)
+        found = np.empty((len(positions), self.width), dtype=self.dtype)
+        buckets = positions // self.bucket_rows
+        for k in np.unique(buckets).tolist():
+            here = buckets == k
+            found[here] = self._bucket(k)[positions[here] - k * self.bucket_rows]
+        return found
+
+    def _bucket(self, k: int) -> Rows:
+        with self._last.lock:
+            if self._last.number != k or self._last.rows is None:
+                self._last.rows = None  # two of them need not be in memory at once
+                self._last.rows, self._last.number = self._placed(k), k
+            return self._last.rows
+
+    def _placed(self, k: int) -> Rows:
+        count = min(self.bucket_rows, self.n_rows - k * self.bucket_rows)
+        stored = np.empty((count, self.width), dtype=self.dtype)
+        places = np.empty(count, dtype=_PLACE)
+        self._file.seek(_start(self, k))
+        for part in (stored, places):
+            view = octets(part)
+            if self._file.readinto(view) != len(view):  # type: ignore[attr-defined]
+                raise OSError("a temporary file was cut off")
+        rows = scatter(stored, places)
+        rows.setflags(write=False)
+        return rows
+
+
+def spill(
+    source: Source,
+    order: Order,
+    n_rows_per_bucket: int | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    *,
+    report: Callable[[int], None] | None = None,
+) -> Spilled:
+    """Return the rows of ``source`` in ``order``, exactly, after one pass over it.
+
+    Parameters
+    ----------
+    source, order
+        What is read, and in which order it is wanted.
+    n_rows_per_bucket
+        Rows that are read back at a time; None is about 16 MB of them.
+    folder
+        Where the temporary file is; None is the system's folder for such files.
+    report
+        Is called with the number of rows that are done, now and then.
+    """
+    import tempfile  # not before it is needed: these two take as long to import as all of this package
+
+    row_bytes = source.width * source.dtype.itemsize
+    where = os.fspath(folder) if folder is not None else tempfile.gettempdir()
+    needed = source.n_rows * (row_bytes + _PLACE.itemsize)
+    bucket_bytes = min(max(_BUCKET_BYTES, 2 * needed // _MANY_BUCKETS), _LARGEST_BUCKET)
+    bucket_rows = n_rows_per_bucket or max(1, bucket_bytes // (2 * row_bytes + _PLACE.itemsize))
+    piece_rows = max(1, bucket_bytes // (_PIECE_SHARE * row_bytes))
+    _require_space(needed, where, source)
+    try:
+        file = tempfile.TemporaryFile(prefix="btests-", dir=where, buffering=0)  # noqa: SIM115  it outlives this call
+    except OSError as error:
+        raise NoSpaceError(_complaint(error, needed, where, source)) from None
+    try:
+        _reserve(file, needed)
+        spilled = Spilled(source.n_rows, source.width, source.dtype, bucket_rows, file)
+        _fill(spilled, source, order, piece_rows, report)
+    except OSError as error:
+        file.close()
+        raise NoSpaceError(_complaint(error, needed, where, source)) from None
+    except BaseException:  # also Ctrl-C: the file goes with its last name
+        file.close()
+        raise
+    return spilled
+
+
+def _fill(
+    spilled: Spilled, source: Source, order: Order, piece_rows: int, report: Callable[[int], None] | None
+) -> None:
+    n_buckets = -(-spilled.n_rows // spilled.bucket_rows)
+    filled = np.zeros(n_buckets, dtype=np.int64)
+    done = 0
+    for rows in _pieces(source, piece_rows):
+        positions = order.positions(np.arange(done, done + len(rows), dtype=np.int64))
+        buckets = positions // spilled.bucket_rows
+        places = (positions - buckets * spilled.bucket_rows).astype(_PLACE)
+        # Few buckets: numbers of 16 bits are sorted by counting.
+        turn = np.argsort(buckets.astype(np.uint16) if n_buckets <= 2**16 else buckets, kind="stable")
+        rows, places = gather(rows, turn), places[turn]  # noqa: PLW2901
+        counts = np.bincount(buckets, minlength=n_buckets)
+        ends = np.cumsum(counts)
+        for k in np.flatnonzero(counts).tolist():
+            a, b = int(ends[k] - counts[k]), int(ends[k])
+            _write(spilled, k, int(filled[k]), rows[a:b], places[a:b])
+        filled += counts
+        done += len(rows)
+        if report is not None:
+            report(done)
+    if done != spilled.n_rows:
+        raise ValueError(f"{source.name!r} has {done} rows and said that it has {spilled.n_rows}")
+
+
+def _pieces(source: Source, step: int) -> Iterator[Rows]:
+    """Yield the rows of a source in pieces of about ``step`` rows, however small those are that it gives."""
+    held: list[Rows] = []
+    count = 0
+    for rows in source.scan(step):
+        held.append(rows)
+        count += len(rows)
+        if count >= step:
+            yield held[0] if len(held) == 1 else np.concatenate(held)
+            held, count = [], 0
+    if held:
+        yield held[0] if len(held) == 1 else np.concatenate(held)
+
+
+def _write(spilled: Spilled, k: int, filled: int, rows: Rows, places: Rows) -> None:
+    start = _start(spilled, k)
+    count = min(spilled.bucket_rows, spilled.n_rows - k * spilled.bucket_rows)
+    row_bytes = spilled.width * spilled.dtype.itemsize
+    _write_at(spilled._file, start + filled * row_bytes, rows)
+    _write_at(spilled._file, start + count * row_bytes + filled * _PLACE.itemsize, places)
+
+
+def _write_at(file: IO[bytes], offset: int, part: Rows) -> None:
+    view = octets(part)
+    file.seek(offset)
+    while view:  # a write may be a part of what was asked for
+        view = view[file.write(view) :]
+
+
+def _start(spilled: Spilled, k: int) -> int:
+    """Return where the stretch of a bucket begins."""
+    return k * spilled.bucket_rows * (spilled.width * spilled.dtype.itemsize + _PLACE.itemsize)
+
+
+def _reserve(file: IO[bytes], needed: int) -> None:
+    """Take the space now: a disk that is too full is seen before an hour of work, not after it."""
+    if not hasattr(os, "posix_fallocate"):
+        return
+    try:
+        os.posix_fallocate(file.fileno(), 0, needed)
+    except OSError as error:
+        if error.errno not in _NO_RESERVE:
+            raise
+
+
+def _require_space(needed: int, where: str, source: Source) -> None:
+    import shutil
+
+    try:
+        free = shutil.disk_usage(where).free
+    except OSError as error:
+        raise NoSpaceError(_complaint(error, needed, where, source)) from None
+    if needed > free:
+        raise NoSpaceError(
+            f"shuffling {source.name!r} exactly needs {_amount(needed)} in {where!r}, and {_amount(free)} are free; "
+            f"{_ADVICE}"
+        )
+
+
+def _complaint(error: OSError, needed: int, where: str, source: Source) -> str:
+    return (
+        f"shuffling {source.name!r} exactly needs {_amount(needed)} in {where!r}, which failed: "
+        f"{error.strerror or error}; {_ADVICE}"
+    )
+
+
+_ADVICE = 'name a larger folder in the variable TMPDIR (btest with shuffle="buffered" needs none)'
+
+
+def _amount(n_bytes: int) -> str:
+    return f"{n_bytes / 1e9:.3g} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.3g} MB"

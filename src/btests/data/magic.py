@@ -1,0 +1,45 @@
+"""What a file is by how it begins, for those that are named like something else."""
+
+from __future__ import annotations
+
+from btests.data.cell_checks import DamagedError
+
+PARQUET, ARROW, FEATHER = b"PAR1", b"ARROW1", b"FEA1"
+STREAM, NUMPY, ZIP = b"\xff\xff\xff\xff", b"\x93NUMPY", b"PK\x03\x04"
+
+# What files are that begin so, and what to do with them.
+_KNOWN = {
+    PARQUET: "a Parquet file: name it .parquet",
+    ARROW: "an Arrow file: name it .arrow",
+    STREAM: "a stream of Arrow record batches: name it .arrow",
+    FEATHER: "a Feather file of the first version: name it .feather",
+    NUMPY: "a numpy array: name it .npy",
+    ZIP: "a zip or Excel file: take the table out of it first",
+    b"\x1f\x8b": "gzip-compressed: name it .csv.gz, or unpack it",
+    b"SQLite format 3\x00": "a database of SQLite: take the table out of it first",
+    b"\x89HDF": "an HDF5 file: take the table out of it first",
+}
+
+#: Bytes from the beginning that tell.
+LONGEST = max(map(len, _KNOWN))
+
+
+def what_it_is(start: bytes) -> str | None:
+    """Return what a file is that is no text, and how to name it; None where its beginning does not tell."""
+    if _is_text(start):  # whose first column may be called PAR1
+        return None
+    return next((what for known, what in _KNOWN.items() if start.startswith(known)), None)
+
+
+def refuse_misnamed(start: bytes, path: str, unlike: str, *own: bytes) -> None:
+    """Raise where a file that should begin with one of ``own`` is something else, and say what and unlike what."""
+    if start.startswith(own):
+        return
+    what = "text: name it .csv if it is a table" if _is_text(start) else what_it_is(start)
+    if what is not None:
+        raise DamagedError(f"{path!r} is {unlike} but {what}")
+
+
+def _is_text(start: bytes) -> bool:
+    some = start[: LONGEST + 1]
+    return bool(some) and all(32 <= letter < 127 or letter in b"\t\r\n" for letter in some)

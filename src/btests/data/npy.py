@@ -1,0 +1,188 @@
+"""Rows in a .npy file, of any size: any row can be read by itself."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy_format
+
+from btests.data.cell_checks import DamagedError, check_cells, outcome, shortly, warn_of_huge_whole_numbers
+from btests.data.magic import LONGEST, NUMPY, ZIP, refuse_misnamed
+from btests.data.protocol import Rows
+from btests.plan import Index
+
+# Bytes of the file that are swept at a time where many scattered rows are wanted.
+_SWEEP = 2**24
+
+# A row of a memory map costs a page fault, as much as sweeping so many bytes of the file.
+_BYTES_A_FAULT = 2**11
+
+# Rows that are taken from a memory map before its pages are given back: up to 16 pages, 64 kB, come with each.
+_ROWS_A_MAP = 2**10
+
+
+@dataclass(frozen=True, slots=True)
+class NpySource:
+    """Rows (n, d) or (n,) in a .npy file.
+
+    Ranges are read, not mapped: the pages of a memory map would count as memory of this process as long as it lives.
+    """
+
+    path: str
+    name: str = field(init=False)
+    n_rows: int = field(init=False)
+    width: int = field(init=False)
+    dtype: np.dtype[Any] = field(init=False)
+    _stored: np.dtype[Any] = field(init=False, repr=False)
+    _by_column: bool = field(init=False, repr=False)
+    _offset: int = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        path = os.fspath(self.path)
+        shape, by_column, stored, offset = _header(path)
+        n_rows, width = shape[0], shape[1] if len(shape) == 2 else 1
+        missing = offset + n_rows * width * stored.itemsize - Path(path).stat().st_size
+        if missing > 0:
+            raise DamagedError(f"{path!r} is cut off: {missing} bytes of its {n_rows} rows are missing")
+        for key, value in (
+            ("path", path),
+            ("name", path),
+            ("n_rows", n_rows),
+            ("width", width),
+            ("dtype", outcome([stored])),
+            ("_stored", stored),
+            ("_by_column", by_column and width > 1),
+            ("_offset", offset),
+        ):
+            object.__setattr__(self, key, value)
+
+    @property
+    def names(self) -> None:
+        """Columns have no names."""
+        return
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """No part was left out."""
+        return ()
+
+    def units(self) -> None:
+        """Any row can be read by itself."""
+        return
+
+    def read(self, first: int, last: int) -> Rows:
+        """Return rows ``first .. last - 1``: (last - first, width), contiguous."""
+        return self._checked(self._range(first, last), lambda i: first + i)
+
+    def take(self, rows: Index) -> Rows:
+        """Return rows of increasing numbers: (m,) to (m, width), contiguous."""
+        rows = np.asarray(rows, dtype=np.int64)
+        if not rows.size:
+            return np.empty((0, self.width), dtype=self.dtype)
+        span = (int(rows[-1]) - int(rows[0]) + 1) * self._stored.itemsize
+        faults = len(rows) * (self.width if self._by_column else 1)
+        # Columns lie apart in Fortran order: a row is as many faults as it has cells.
+        swept = span * self.width <= _BYTES_A_FAULT * faults
+        return self._checked(self._swept(rows) if swept else self._mapped(rows), lambda i: int(rows[i]))
+
+    def scan(self, n_rows: int) -> Iterator[Rows]:
+        """Yield all rows once, from the first on, at most ``n_rows`` at a time: each (m, width)."""
+        for first in range(0, self.n_rows, n_rows):
+            yield self.read(first, min(first + n_rows, self.n_rows))
+
+    def _range(self, first: int, last: int) -> Rows:
+        count = last - first
+        if not self._by_column:
+            found = self._cells(first * self.width, count * self.width)
+            return found.reshape(count, self.width)
+        rows = np.empty((count, self.width), dtype=self._stored)
+        for j in range(self.width):
+            rows[:, j] = self._cells(j * self.n_rows + first, count)
+        return rows
+
+    def _cells(self, start: int, count: int) -> Rows:
+        try:
+            found = np.fromfile(
+                self.path, dtype=self._stored, count=count, offset=self._offset + start * self._stored.itemsize
+            )
+        except OSError as error:
+            raise DamagedError(f"{self.path!r} cannot be read: {error.strerror or shortly(error)}") from None
+        if len(found) < count:
+            raise DamagedError(f"{self.path!r} was cut off while it was read")
+        return found
+
+    def _swept(self, rows: Index) -> Rows:
+        found = np.empty((len(rows), self.width), dtype=self._stored)
+        step = max(1, _SWEEP // (self.width * self._stored.itemsize))
+        edges = np.arange(int(rows[0]), int(rows[-1]) + 1 + step, step)
+        cuts = np.searchsorted(rows, edges)
+        for first, a, b in zip(edges[:-1].tolist(), cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
+            if a < b:
+                last = int(rows[b - 1]) + 1
+                np.take(self._range(first, last), rows[a:b] - first, axis=0, out=found[a:b], mode="clip")
+        return found
+
+    def _mapped(self, rows: Index) -> Rows:
+        found = np.empty((len(rows), self.width), dtype=self._stored)
+        for start in range(0, len(rows), _ROWS_A_MAP):
+            # A map of its own for a few rows: what it has touched leaves memory with it.
+            self._pick(rows[start : start + _ROWS_A_MAP], found[start : start + _ROWS_A_MAP])
+        return found
+
+    def _pick(self, rows: Index, found: Rows) -> None:
+        try:
+            with Path(self.path).open("rb") as file:
+                pages = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except (OSError, ValueError) as error:
+            raise DamagedError(f"{self.path!r} cannot be read: {shortly(error)}") from None
+        with pages:
+            if len(pages) < self._offset + self.n_rows * self.width * self._stored.itemsize:
+                raise DamagedError(f"{self.path!r} was cut off while it was read")
+            if hasattr(pages, "madvise"):
+                pages.madvise(mmap.MADV_RANDOM)  # a row, not the megabyte around it
+            cells = np.frombuffer(pages, self._stored, self.n_rows * self.width, self._offset)
+            if self._by_column:
+                found[:] = cells.reshape(self.width, self.n_rows)[:, rows].T
+            else:
+                np.take(cells.reshape(self.n_rows, self.width), rows, axis=0, out=found, mode="clip")
+            del cells  # the map cannot be closed while an array looks at it
+
+    def _checked(self, found: Rows, number: Any) -> Rows:
+        warn_of_huge_whole_numbers(found, repr(self.name))
+        return check_cells(np.ascontiguousarray(found, dtype=self.dtype), repr(self.name), None, number)
+
+
+def _header(path: str) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
+    """Return shape, whether columns lie side by side, type, and where the numbers begin."""
+    try:
+        with Path(path).open("rb") as file:
+            start = file.read(LONGEST)
+            if start.startswith(ZIP):
+                raise ValueError(f"{path!r} is an archive of arrays (.npz); save the array that is meant as .npy")
+            refuse_misnamed(start, path, "not a readable .npy file", NUMPY)
+            file.seek(0)
+            version = npy_format.read_magic(file)
+            header = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
+            shape, by_column, stored = header(file)
+            offset = file.tell()
+    except OSError as error:
+        raise DamagedError(f"{path!r} cannot be read: {error.strerror or shortly(error)}") from None
+    except ValueError as error:
+        if str(error).startswith(repr(path)):
+            raise
+        raise DamagedError(f"{path!r} is not a readable .npy file: {shortly(error)}") from None
+    if stored.hasobject:
+        raise ValueError(f"{path!r} holds Python objects, which are never loaded; save plain numbers")
+    if stored.names or stored.subdtype or stored.kind not in "biuf":
+        raise ValueError(f"{path!r} holds {stored}, not one kind of numbers; save them as an array (n, d) of floats")
+    if len(shape) not in (1, 2):
+        raise ValueError(f"{path!r} must have rows and columns, (n, d) or (n,), got shape {shape}")
+    if len(shape) == 2 and shape[1] == 0:
+        raise ValueError(f"{path!r} has no columns")
+    return shape, bool(by_column), stored, offset

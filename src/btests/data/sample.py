@@ -1,0 +1,128 @@
+"""One sample and the order in which its rows are dealt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from btests.data.location import FRAME_ROWS, Frame
+from btests.plan import Array, Index
+
+
+class AnySample(Protocol):
+    """What a choice of the kernel needs of a sample, wherever its rows are."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def width(self) -> int:
+        """Coordinates of a row; 0 of objects."""
+        ...
+
+    @property
+    def frame(self) -> Frame:
+        """Where the rows are."""
+        ...
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the rows are points, not objects."""
+        ...
+
+    @property
+    def is_shuffled(self) -> bool:
+        """Whether rows are dealt in an order of our own."""
+        ...
+
+    def first(self, n_rows: int) -> npt.NDArray[Any]:
+        """Return the first ``n_rows`` rows that are dealt, or all where they are fewer."""
+        ...
+
+    def head(self, n_rows: int) -> npt.NDArray[Any]:
+        """Return ``n_rows`` rows, the first in the order, or spread evenly where the order is the user's own."""
+        ...
+
+    def take(self, positions: Index) -> AnySample:
+        """Return the rows at these positions in the order, in the order given."""
+        ...
+
+    def split(self, n_rows: int) -> tuple[AnySample, AnySample]:
+        """Return the first ``n_rows`` rows in the order, and all others: no row is in both."""
+        ...
+
+    def scaled(self, scales: Array) -> AnySample:
+        """Return the same rows with each column divided by its scale: (d,)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Rows (n, d) of numbers, or (n,) of objects, and which of them are dealt, in which order (None: as they stand)."""
+
+    rows: npt.NDArray[Any]
+    order: Index | None = None
+    frame: Frame = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        some = self.first(FRAME_ROWS) if self.is_numeric else np.zeros((1, 1))
+        object.__setattr__(self, "frame", Frame.of(some))
+
+    def __len__(self) -> int:
+        return len(self.rows if self.order is None else self.order)
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the rows are points, not objects."""
+        return self.rows.dtype != object
+
+    @property
+    def is_shuffled(self) -> bool:
+        """Whether rows are dealt in an order of our own."""
+        return self.order is not None
+
+    @property
+    def width(self) -> int:
+        """Coordinates of a row; 0 of objects."""
+        return self.rows.shape[1] if self.is_numeric else 0
+
+    @property
+    def start(self) -> int:
+        """The position of the first row: see :class:`btests.data.row_slice.Window`."""
+        return 0
+
+    def deal(self, start: int, n_blocks: int, b: int) -> npt.NDArray[Any]:
+        """Return ``n_blocks`` consecutive blocks of ``b`` rows from position ``start``: (n_blocks, b, ...)."""
+        stop = start + n_blocks * b
+        rows = self.rows[start:stop] if self.order is None else self.rows[self.order[start:stop]]
+        return rows.reshape(n_blocks, b, *self.rows.shape[1:])
+
+    def columns(self, columns: tuple[int, ...]) -> Sample:
+        """Return the same rows in the same order with these coordinates alone, as a copy: (n, d) to (n, c)."""
+        return Sample(np.ascontiguousarray(self.rows[:, list(columns)]), self.order)
+
+    def split(self, n_rows: int) -> tuple[Sample, Sample]:
+        """Return the first ``n_rows`` rows in the order, and all others: no row is in both."""
+        if self.order is None:
+            return Sample(self.rows[:n_rows]), Sample(self.rows[n_rows:])
+        return Sample(self.rows, self.order[:n_rows]), Sample(self.rows, self.order[n_rows:])
+
+    def scaled(self, scales: Array) -> Sample:
+        """Return the same rows with each column divided by its scale, as a copy: (d,)."""
+        return Sample(self.rows / scales, self.order)
+
+    def take(self, positions: Index) -> Sample:
+        """Return the rows at these positions in the order, in the order given."""
+        return Sample(self.rows, positions if self.order is None else self.order[positions])
+
+    def first(self, n_rows: int) -> npt.NDArray[Any]:
+        """Return the first ``n_rows`` rows that are dealt, or all where they are fewer."""
+        return self.rows[:n_rows] if self.order is None else self.rows[self.order[:n_rows]]
+
+    def head(self, n_rows: int) -> npt.NDArray[Any]:
+        """Return ``n_rows`` rows, the first in the order, or spread evenly where the order is the user's own."""
+        if self.order is not None:
+            return self.rows[self.order[:n_rows]]
+        return self.rows[np.arange(n_rows) * len(self) // n_rows]

@@ -1,0 +1,1 @@
+"""Where blocks are computed: this process, chunk by chunk, or a cluster."""

@@ -1,0 +1,176 @@
+"""Samples whose rows are not in memory: from paths and sources to what a test reads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from btests._validation import check_batch, check_names, column_names
+from btests.data.arrays import ArraySource
+from btests.data.dask_source import DaskSource, is_dask
+from btests.data.digest import digests
+from btests.data.open import open_source, with_columns
+from btests.data.permutation import AsStored
+from btests.data.permuted import Dealt, paths_of
+from btests.data.protocol import Source
+from btests.execution.dask import Spread, on_workers, reach
+from btests.execution.out_of_core import Stored
+
+# What may have been done to the order of rows, from the best on.
+_ORDERS = ("exact", "buffered", "as stored")
+
+
+def is_elsewhere(value: object) -> bool:
+    """Whether the rows are in a file, or mapped into memory from one, or in the partitions of a dask collection."""
+    if hasattr(type(value), "collect_schema"):  # a lazy frame, which warns whoever asks for its width
+        return False
+    return (
+        isinstance(value, (str, os.PathLike, np.memmap))
+        or is_dask(value)
+        or (isinstance(value, Source) and not hasattr(value, "dtypes"))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSamples:
+    """Two samples of which one or both are in files, or on a cluster."""
+
+    x: Stored
+    y: Stored
+    cluster: ExitStack | None = None
+
+    @classmethod
+    def of(
+        cls, x: Source, y: Source, seed: int, shuffle: bool | str, streams: tuple[int, int] = (1, 2)
+    ) -> StoredSamples:
+        """Return the rows of both in the order in which they are dealt."""
+        rows_x, rows_y = dealt(x, seed, streams[0], shuffle), dealt(y, seed, streams[1], shuffle)
+        return cls(Stored(rows_x, 0, x.n_rows), Stored(rows_y, 0, y.n_rows))
+
+    @property
+    def order(self) -> str:
+        """What was done to the order of the rows: of the two, what was less."""
+        return weaker(self.x.dealt.how, self.y.dealt.how)
+
+    @property
+    def read(self) -> str:
+        """How rows are read: ``in chunks``, or on how many workers."""
+        spread = self.x.dealt
+        if not isinstance(spread, Spread):
+            return "in chunks"
+        return f"on {spread.cluster.n_workers} worker{'s' * (spread.cluster.n_workers > 1)}"
+
+    def close(self) -> None:
+        """Let go of what was read ahead, of temporary files, and of a cluster of our own."""
+        with ExitStack() as all_of_it:  # whatever becomes of the others
+            if self.cluster is not None:
+                all_of_it.callback(self.cluster.close)
+            all_of_it.callback(self.y.close)
+            all_of_it.callback(self.x.close)
+
+
+def open_samples(
+    x: Source,
+    y: Source,
+    seed: int,
+    shuffle: bool | str,
+    workers: object = None,
+    *,
+    streams: tuple[int, int] = (1, 2),
+) -> StoredSamples:
+    """Return the rows of two sources in the order in which they are dealt, in this process or on a cluster.
+
+    Parameters
+    ----------
+    x, y
+        With the same columns (see :func:`matched`).
+    seed, shuffle
+        As in :func:`btests.btest`.
+    workers
+        As there; or what :func:`btests.execution.dask.reach` has reached. With workers, every row is read by them now.
+    streams
+        Which orders the rows of x and of y are dealt in.
+    """
+    with ExitStack() as opened:
+        collections = [source.collection for source in (x, y) if isinstance(source, DaskSource)]
+        cluster = opened.enter_context(reach(workers, *collections))
+        if cluster is None:
+            return StoredSamples.of(x, y, seed, shuffle, streams)
+        spread = []
+        # Both samples are on their way before anybody waits for one. Where one cannot be read, both are let go at once.
+        for source, stream, label in zip((x, y), streams, "xy", strict=True):
+            spread.append(Spread(cluster, dealt(source, seed, stream, shuffle), label))
+            opened.callback(spread[-1].close)
+        stored = [Stored(one, 0, len(one.dealt), on_workers) for one in spread]
+        return StoredSamples(stored[0], stored[1], opened.pop_all())
+
+
+def weaker(how_x: str, how_y: str) -> str:
+    """Return the order that promises less."""
+    return max(how_x, how_y, key=_ORDERS.index)
+
+
+def dealt(source: Source, seed: int, stream: int, shuffle: bool | str) -> Dealt:
+    """Return the rows of a source in the order in which they are dealt (stream 1 is x, 2 is y)."""
+    if shuffle == "buffered" and source.units() is None:
+        shuffle = True  # any row can be read by itself: there is no need to do less
+    return Dealt.of(source, seed, stream, shuffle)
+
+
+def describe(source: Source) -> str:
+    """Return what tells the rows of a source from others: files, their sizes and times, and some of their bytes."""
+    return f"{Dealt(source, AsStored(source.n_rows)).identity} {digests(paths_of(source))}"
+
+
+def left_out(*sources: Source) -> str:
+    """Return in words which parts were damaged and are not in the test, empty where none was."""
+    skipped = [one for source in sources for one in source.skipped]
+    if not skipped:
+        return ""
+    others = f", and {len(skipped) - 1} more" if len(skipped) > 1 else ""
+    return f"left out as damaged: {skipped[0]}{others}"
+
+
+def matched(x: Any, y: Any) -> tuple[Source, Source]:
+    """Return both samples as sources with the same columns, matched by name where both have names."""
+    source_x, source_y = source_of("x", x), source_of("y", y)
+    names_x, names_y = names_of(x, source_x), names_of(y, source_y)
+    if names_x is not None and names_y is not None and names_x != names_y:
+        check_names(names_x, names_y)
+        source_y = source_of("y", y, names_x) if column_names(y) is not None else with_columns(source_y, names_x)
+    if source_x.width != source_y.width:
+        raise ValueError(f"x has {source_x.width} columns and y has {source_y.width}; they must have the same")
+    for name, source in (("x", source_x), ("y", source_y)):
+        if source.n_rows < 2:
+            count = "1 row" if source.n_rows == 1 else f"{source.n_rows} rows"
+            raise ValueError(f"{name} has {count}; a test needs at least 2 rows in each sample")
+    return source_x, source_y
+
+
+def source_of(name: str, value: Any, columns: Sequence[str] | None = None) -> Source:
+    """Return a sample as a source, with its columns in the order of these names."""
+    if isinstance(value, (str, os.PathLike)):
+        return open_source(value, columns)
+    if isinstance(value, np.memmap):
+        return ArraySource(value, name)
+    if is_dask(value):
+        return DaskSource(value, name, None if columns is None else tuple(columns))
+    if is_elsewhere(value):
+        found: Source = value
+        return found
+    rows = check_batch(name, value)
+    if columns is not None:
+        present = column_names(value) or []
+        rows = np.ascontiguousarray(rows[:, [present.index(column) for column in columns]])
+    return ArraySource(rows, name)
+
+
+def names_of(value: Any, source: Source) -> list[str] | None:
+    """Return the names of the columns of a sample that is read as a source, None where they have none."""
+    names = source.names if source.names is not None or is_dask(value) else column_names(value)
+    return None if names is None else list(names)

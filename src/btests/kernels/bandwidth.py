@@ -1,0 +1,40 @@
+"""The median heuristic."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from btests._warnings import DegenerateDataWarning, warn
+from btests.kernels.distances import squared_distances
+from btests.plan import Array
+
+# Outliers beyond this many typical distances are all as far: their squares must not overflow.
+_FAR = 1e75
+
+
+def median_bandwidth(points: Array) -> float:
+    r"""Return ``sqrt(median(|p_i - p_j|^2) / 2)`` over the pairs i < j of ``points``: (n, d) to a number.
+
+    This is the convention of the paper's experiments: the Gaussian kernel falls to 1/e at the median distance. Where
+    more than half of the pairs coincide (sparse or discrete data) the median is over the pairs that do not; where all
+    coincide there is no scale, and the answer is 1 with a warning.
+    """
+    # Squares of coordinates beyond 1e154 overflow, and below 1e-154 vanish: measure in units of a typical distance.
+    centre = np.median(points, axis=0)
+    reach = np.max(np.abs(points - centre), axis=1)
+    unit = float(np.median(reach)) or float(np.max(reach))
+    if unit == 0.0:
+        warn(
+            "all rows that were looked at are equal, so there is no scale to choose a bandwidth by; taking 1",
+            DegenerateDataWarning,
+        )
+        return 1.0
+    with np.errstate(over="ignore"):
+        scaled = np.clip((points - centre) / unit, -_FAR, _FAR)
+    squares = squared_distances(scaled, scaled)[np.triu_indices(len(points), 1)]
+    median = float(np.median(squares))
+    if median == 0.0:
+        median = float(np.median(squares[squares > 0.0]))
+    return unit * math.sqrt(median / 2.0)

@@ -1,0 +1,169 @@
+"""Null distributions as values: each gives the p-value and the threshold, so that the two cannot disagree."""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Protocol
+
+import numpy as np
+
+from btests.plan import Array
+
+#: No p-value of a continuous law is below this: the smallest normal float, for want of a smaller one.
+SMALLEST = sys.float_info.min
+
+
+class Law(Protocol):
+    """The law of the statistic under the null hypothesis."""
+
+    def pvalue(self, statistic: float) -> float:
+        """Return the probability of a statistic at least as large; in (0, 1]."""
+        ...
+
+    def threshold(self, alpha: float) -> float:
+        """Return the value that the statistic must exceed for a p-value of at most ``alpha``."""
+        ...
+
+
+def clip(p: float) -> float:
+    """Return ``p`` moved into (0, 1]."""
+    return min(1.0, max(SMALLEST, p))
+
+
+@dataclass(frozen=True, slots=True)
+class NormalLaw:
+    """Normal with mean zero."""
+
+    sd: float
+
+    def pvalue(self, statistic: float) -> float:
+        """Return the upper tail."""
+        if self.sd == 0.0:
+            return clip(float(statistic <= 0.0))
+        return clip(0.5 * math.erfc(statistic / self.sd / math.sqrt(2.0)))
+
+    def threshold(self, alpha: float) -> float:
+        """Return the upper quantile."""
+        return self.sd * -NormalDist().inv_cdf(alpha)
+
+
+@dataclass(frozen=True, slots=True)
+class StudentLaw:
+    """Student's t with mean zero."""
+
+    sd: float
+    degrees: float
+
+    def pvalue(self, statistic: float) -> float:
+        """Return the upper tail."""
+        from scipy.special import stdtr
+
+        if self.sd == 0.0:
+            return clip(float(statistic <= 0.0))
+        return clip(float(stdtr(self.degrees, -statistic / self.sd)))
+
+    def threshold(self, alpha: float) -> float:
+        """Return the upper quantile."""
+        from scipy.special import stdtrit
+
+        return self.sd * -float(stdtrit(self.degrees, alpha))
+
+
+@dataclass(frozen=True, slots=True)
+class PearsonLaw:
+    """Pearson III: a shifted gamma law, given by its standard deviation, skewness and mean."""
+
+    sd: float
+    skewness: float
+    mean: float = 0.0
+
+    # A gamma law of more than this shape is normal to all digits that its own functions have.
+    _NORMAL_BELOW = 1e-6
+
+    def pvalue(self, statistic: float) -> float:
+        """Return the upper tail."""
+        from scipy.special import gammainc, gammaincc
+
+        if self.sd == 0.0 or abs(self.skewness) < self._NORMAL_BELOW:
+            return NormalLaw(self.sd).pvalue(statistic - self.mean)
+        shape = 4.0 / self.skewness**2
+        point = shape + (statistic - self.mean) / self.sd * math.copysign(math.sqrt(shape), self.skewness)
+        if point <= 0.0:  # beyond the end of the support
+            return clip(float(self.skewness > 0.0))
+        return clip(float(gammaincc(shape, point) if self.skewness > 0.0 else gammainc(shape, point)))
+
+    def threshold(self, alpha: float) -> float:
+        """Return the upper quantile."""
+        from scipy.special import gammainccinv, gammaincinv
+
+        if self.sd == 0.0 or abs(self.skewness) < self._NORMAL_BELOW:
+            return self.mean + NormalLaw(self.sd).threshold(alpha)
+        shape = 4.0 / self.skewness**2
+        point = gammainccinv(shape, alpha) if self.skewness > 0.0 else gammaincinv(shape, alpha)
+        return self.mean + self.sd * float(point - shape) / math.copysign(math.sqrt(shape), self.skewness)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnLaw:
+    """The law of draws that are exchangeable with the statistic, the statistic itself among them.
+
+    Attributes
+    ----------
+    draws
+        Increasing.
+    tolerance
+        Draws within this of the statistic are ties: what arithmetic cannot tell apart counts against rejection.
+    exhaustive
+        Whether the draws are every outcome, the observed one included, and not a random choice of them.
+    tie_weight
+        What an outcome equal to the statistic counts for, the statistic itself included, above 0 and at most 1: 1 is
+        the conservative p-value, 1/2 the mid-p-value, and a uniform random number the exact randomised one.
+    """
+
+    draws: Array
+    tolerance: float = 0.0
+    exhaustive: bool = False
+    tie_weight: float = 1.0
+
+    def pvalue(self, statistic: float) -> float:
+        """Return the share of outcomes above the statistic, and of those equal to it times ``tie_weight``.
+
+        The statistic is itself an outcome: one of the draws if they are exhaustive, and beside them otherwise.
+        """
+        n_above, n_tied = self._counts(statistic)
+        return (n_above + self.tie_weight * n_tied) / (self.draws.size + (not self.exhaustive))
+
+    def tied(self, statistic: float) -> float:
+        """Return the share of outcomes that are equal to the statistic, apart from itself."""
+        n_tied = self._counts(statistic)[1]
+        return max(0, n_tied - 1) / (self.draws.size + (not self.exhaustive))
+
+    def smallest(self) -> float:
+        """Return the p-value of the largest draw: of all outcomes, none has a smaller one."""
+        return self.pvalue(float(self.draws[-1]))
+
+    def threshold(self, alpha: float) -> float:
+        """Return the value that the statistic must exceed, infinity where there are too few draws for ``alpha``."""
+        # The p-value is a decreasing step function; it steps where a draw begins to tie, and where it ends to.
+        if self.pvalue(-math.inf) <= alpha:
+            return -math.inf
+        steps = np.sort(np.concatenate([self.draws - self.tolerance, self.draws + self.tolerance]))
+        low, high = 0, steps.size
+        while low < high:  # the first step after which the p-value is at most alpha
+            middle = (low + high) // 2
+            is_small = self.pvalue(math.nextafter(float(steps[middle]), math.inf)) <= alpha
+            low, high = (low, middle) if is_small else (middle + 1, high)
+        if low == steps.size:
+            return math.inf
+        step = float(steps[low])
+        return math.nextafter(step, -math.inf) if self.pvalue(step) <= alpha else step
+
+    def _counts(self, statistic: float) -> tuple[int, int]:
+        """Return how many outcomes are above the statistic, and how many equal it, itself included; not both 0."""
+        first = int(np.searchsorted(self.draws, statistic - self.tolerance, side="left"))
+        last = int(np.searchsorted(self.draws, statistic + self.tolerance, side="right"))
+        n_above, n_tied = self.draws.size - last, last - first + (not self.exhaustive)
+        return n_above, n_tied if n_above + n_tied else 1

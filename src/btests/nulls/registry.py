@@ -1,0 +1,42 @@
+"""Nulls by name, and checks of what was given for one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from btests.nulls.cross_mmd import CrossBlocks
+from btests.nulls.gamma import Gamma
+from btests.nulls.normal import Normal
+from btests.nulls.pearson import Pearson
+from btests.nulls.permutation import Permutation
+from btests.nulls.protocol import Null
+from btests.nulls.sign_flip import SignFlip
+from btests.nulls.spectrum import Spectrum
+from btests.nulls.third_cumulant import ThirdCumulant
+
+#: Nulls by name.
+NULLS: dict[str, Callable[[], Null]] = {
+    "normal": Normal,
+    "third-cumulant": ThirdCumulant,
+    "sign-flip": SignFlip,
+    "cross-blocks": CrossBlocks,
+    "permutation": Permutation,
+    "spectrum": Spectrum,
+    "gamma": Gamma,
+    "pearson": Pearson,
+}
+
+
+def null_of(null: object) -> Null:
+    """Return a null, given it or its name, or ``SignFlip()`` for None; say what is wrong with anything else."""
+    if isinstance(null, str):
+        if null not in NULLS:
+            raise ValueError(f"null must be one of {', '.join(sorted(NULLS))}, or a null object, got {null!r}")
+        return NULLS[null]()
+    if isinstance(null, type):
+        raise TypeError(f"null must be an object, not the class: write {null.__name__}()")
+    if null is not None and not hasattr(null, "learn"):
+        raise TypeError(f"null must be a null such as SignFlip(), got {type(null).__name__}")
+    found: Any = SignFlip() if null is None else null
+    return found  # type: ignore[no-any-return]

@@ -1,0 +1,79 @@
+"""Sums that come out the same however they are cut: a binary tree over the numbers of the blocks.
+
+Addition of floats is not associative. So the sum over the blocks of a node is always the sum of its two halves: a node
+of level 0 is a block, and node ``place`` of level ``l`` holds blocks ``place 2^l .. (place + 1) 2^l - 1``, as many of
+them as there are. Whoever has both halves adds them, and gets the bits that everybody else gets.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from btests.plan import Array, Index
+
+
+@lru_cache(64)
+def cover(first: int, last: int, n_blocks: int, top: int) -> Index:
+    """Return the fewest nodes of level ``top`` at most that hold blocks ``first .. last - 1``: (q, 2), level and place.
+
+    A node at the end of all ``n_blocks`` blocks may be short of some. The array is shared, and not to be written to.
+    """
+    nodes = _cover(first, last, n_blocks, top)
+    nodes.setflags(write=False)
+    return nodes
+
+
+def _cover(first: int, last: int, n_blocks: int, top: int) -> Index:
+    head, tail = [], []
+    while first < last and first & ((1 << top) - 1):
+        level = (first & -first).bit_length() - 1
+        while first + (1 << level) > last and last < n_blocks:
+            level -= 1
+        head.append((level, first >> level))
+        first = min(first + (1 << level), last)
+    if first >= last:
+        return np.array(head, dtype=np.int64).reshape(-1, 2)
+    end = last if last < n_blocks else -(-last >> top) << top
+    middle = np.arange(first >> top, end >> top, dtype=np.int64)
+    first = end >> top << top
+    while first < end:
+        level = (end - first).bit_length() - 1
+        tail.append((level, first >> level))
+        first += 1 << level
+    nodes = [np.array(part, dtype=np.int64).reshape(-1, 2) for part in (head, tail)]
+    return np.concatenate([nodes[0], np.stack([np.full_like(middle, top), middle], axis=1), nodes[1]])
+
+
+def starts(nodes: Index) -> Index:
+    """Return the first block of each node: (q, 2) to (q,)."""
+    return np.asarray(nodes[:, 1] << nodes[:, 0])
+
+
+def merge(nodes: Index, cores: Array, n_blocks: int, top: int) -> tuple[Index, Array]:
+    """Add halves to wholes up to level ``top``: nodes (q, 2) and cores (q, ...), both in the order of their blocks."""
+    for level in range(int(nodes[:, 0].min(initial=top)), top):
+        places = nodes[:, 1]
+        here = nodes[:, 0] == level
+        left = here & (places % 2 == 0)
+        paired = left[:-1] & here[1:] & (places[1:] == places[:-1] + 1)
+        # The right half of the last node may not exist: then the left one is all of it.
+        alone = left & ((places + 1) << level >= n_blocks)
+        firsts = np.flatnonzero(paired)
+        if not firsts.size and not alone.any():
+            continue
+        nodes, cores = nodes.copy(), cores.copy()
+        cores[firsts] += cores[firsts + 1]
+        for risen in (firsts, np.flatnonzero(alone)):
+            nodes[risen] = np.stack([nodes[risen, 0] + 1, nodes[risen, 1] // 2], axis=1)
+        nodes, cores = np.delete(nodes, firsts + 1, axis=0), np.delete(cores, firsts + 1, axis=0)
+    return nodes, cores
+
+
+def add_up(cores: Array) -> Array:
+    """Return the sum over the first axis, which begins at the first block of a node, as the tree has it: (m, ...)."""
+    while len(cores) > 1:
+        whole = len(cores) // 2 * 2
+        cores = np.concatenate([cores[0:whole:2] + cores[1:whole:2], cores[whole:]])
+    return np.asarray(cores[0])

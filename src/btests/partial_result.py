@@ -1,0 +1,185 @@
+"""The summary of all blocks for one kernel or a family of them: a value that adds, is kept in a file, and concludes."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from btests.kernels.combination import shortened
+from btests.kernels.protocol import Kernel
+from btests.kernels.serialization import to_spec
+from btests.nulls import Null, SignFlip
+from btests.nulls.protocol import wants_gram
+from btests.nulls.registry import null_of
+from btests.result import TestResult
+from btests.selection import Aggregate, Candidate, Selection
+from btests.summary import Summary
+
+# What a message calls that in which tallies differ, where its name does not say it.
+_IN_WORDS = {"width": "the number of columns", "dtype": "their arithmetic (dtype)"}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Tally:
+    """What all blocks so far have left behind; ``a + b`` joins the tallies of different blocks, in any order.
+
+    Block values and the sums that sign flips act on: everything that a null, an interval, a tolerance or the choice
+    among the kernels needs, in less than a megabyte for each kernel and eight bytes for each block. Tallies of chunks
+    of the same plan, or of streams with different part numbers, add to the same bits in any order.
+
+    Attributes
+    ----------
+    kernels
+        One, or the members of a family that is tested at once.
+    summaries
+        The summary of each kernel on the same blocks.
+    seed
+        For the null.
+    correction, weights
+        How a family is corrected for: see :class:`btests.Aggregate`.
+    engine, order, n_waiting
+        As in :class:`btests.TestResult`.
+    width
+        Columns of the rows; None where nobody has told.
+    dtype
+        Of the arithmetic, ``float64`` or ``float32``.
+    """
+
+    kernels: tuple[Kernel, ...]
+    summaries: tuple[Summary, ...]
+    seed: int
+    correction: str = "max"
+    weights: tuple[float, ...] | None = None
+    engine: str = ""
+    order: str = "as stored"
+    n_waiting: tuple[int, int] = (0, 0)
+    width: int | None = None
+    dtype: str = "float64"
+
+    def __repr__(self) -> str:
+        return f"Tally({_told(self.kernels)}: {self.n_blocks} blocks, seed {self.seed})"
+
+    @property
+    def n_blocks(self) -> int:
+        """Blocks that are here."""
+        return int(self.summaries[0].values.size)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no block of a plan is missing, so that there is a result."""
+        return self.summaries[0].is_complete
+
+    def __add__(self, other: Tally) -> Tally:
+        """Return the tally of both sets of blocks."""
+        if not isinstance(other, Tally):
+            return NotImplemented
+        return Tally.join([self, other])
+
+    @classmethod
+    def join(cls, tallies: Iterable[Tally]) -> Tally:
+        """Return the tally of all blocks, whatever the order of ``tallies``."""
+        tallies = list(tallies)
+        if not tallies:
+            raise ValueError("there is nothing to join")
+        one = tallies[0]
+        for name in ("kernels", "seed", "correction", "weights", "engine", "order", "width", "dtype"):
+            different = [getattr(t, name) for t in tallies if not _alike(getattr(t, name), getattr(one, name))]
+            if different and name == "kernels":
+                raise ValueError(
+                    f"tallies of different kernels do not add: {_told(one.kernels)}, and {_told(different[0])}; give "
+                    "all streams the same kernels, whose bandwidths do not depend on the rows"
+                )
+            if different:
+                what = _IN_WORDS.get(name, name)
+                raise ValueError(
+                    f"tallies that differ in {what} do not add: {getattr(one, name)!r} and {different[0]!r}"
+                )
+        summaries = tuple(Summary.join(found) for found in zip(*(t.summaries for t in tallies), strict=True))
+        waiting = (sum(t.n_waiting[0] for t in tallies), sum(t.n_waiting[1] for t in tallies))
+        return replace(one, summaries=summaries, n_waiting=waiting)
+
+    def result(self, null: Null | str | None = None) -> TestResult:
+        """Return the test of these blocks, as often and with as many nulls as wanted.
+
+        To look again and again and stop at the first small p-value is not a test at that level.
+        """
+        return replace(conclude(self, null_of(null)), read="in batches")
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write a file that ``Tally.load`` reads; one that exists is overwritten with ``force`` alone."""
+        from btests.partial_result_file import as_path, save
+
+        save(self, as_path(path), force=force)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Tally:
+        """Return the tally that a file holds."""
+        from btests.partial_result_file import as_path, load
+
+        return load(as_path(path))
+
+
+def _told(kernels: tuple[Kernel, ...]) -> str:
+    return shortened(kernels[0]) + (f" and {len(kernels) - 1} more" if len(kernels) > 1 else "")
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two values are the same; kernels may be functions here, and the names of functions from a file there."""
+    if one == other:
+        return True
+    many = isinstance(one, tuple) and isinstance(other, tuple) and all(map(callable, (*one, *other)))
+    return many and list(map(to_spec, one)) == list(map(to_spec, other))
+
+
+def conclude(
+    tally: Tally,
+    null: Null,
+    *,
+    began: float | None = None,
+    selector: Aggregate | None = None,
+    selection: Selection | None = None,
+) -> TestResult:
+    """Return the result of a complete tally; of a family, that of the kernel that spoke."""
+    began = time.perf_counter() if began is None else began
+    if wants_gram(null):
+        raise ValueError(f"{null!r} needs all rows at once, and a tally has none; take SignFlip() or Normal()")
+    if not tally.is_complete:
+        n = tally.summaries[0].blocks.n_blocks
+        raise ValueError(f"{tally.n_blocks} of {n} blocks are there; add the others first")
+    if len(tally.kernels) == 1:
+        return TestResult.conclude(
+            tally.summaries[0],
+            null,
+            tally.kernels[0],
+            tally.seed,
+            engine=tally.engine,
+            began=began,
+            order=tally.order,
+            n_waiting=tally.n_waiting,
+        )
+    if not isinstance(null, SignFlip):
+        raise ValueError(f"Aggregate needs sign flips that its kernels share: null must be SignFlip(), got {null!r}")
+    aggregate = selector or Aggregate(tally.kernels, tally.correction, tally.weights)  # type: ignore[arg-type]
+    verdict = aggregate.conclude(tally.summaries, null, tally.seed)
+    rated = tuple(
+        Candidate(kernel, float(score), float(j == verdict.spoke))
+        for j, (kernel, score) in enumerate(zip(tally.kernels, verdict.scores, strict=True))
+    )
+    spoke = verdict.spoke
+    return TestResult.conclude(
+        tally.summaries[spoke] if verdict.is_heard else tally.summaries[spoke].silenced(),
+        null,
+        tally.kernels[spoke],
+        tally.seed,
+        engine=tally.engine,
+        began=began,
+        law=verdict.law,
+        selector=aggregate,
+        candidates=rated,
+        selection=selection,
+        order=tally.order,
+        n_waiting=tally.n_waiting,
+    )

@@ -1,0 +1,169 @@
+"""Families of kernels to choose from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from btests.data.sample import AnySample
+from btests.kernels import Gaussian, Kernel, Laplacian, OnColumns, median_bandwidth
+from btests.kernels.parameters import require_positive
+from btests.selection.family import AnyFamily, check_family, kernels_of, shown
+from btests.selection.median_heuristic import check_maker, check_rows, name_of, pooled_bandwidth
+
+
+def bandwidths(low: int = -15, high: int = 10, make: Callable[[float], Kernel] = Gaussian) -> tuple[Kernel, ...]:
+    """Return kernels of the bandwidths ``2^low, 2^(low + 1) .. 2^high``; without arguments, the paper's 26.
+
+    Examples
+    --------
+    >>> from btests.selection import bandwidths
+    >>> bandwidths(-1, 1)
+    (Gaussian(bandwidth=0.5), Gaussian(bandwidth=1.0), Gaussian(bandwidth=2.0))
+    >>> len(bandwidths())
+    26
+    """
+    for name, power in (("low", low), ("high", high)):
+        if isinstance(power, bool) or not isinstance(power, (int, np.integer)) or abs(power) > 900:
+            raise ValueError(f"{name} must be a whole number between -900 and 900, an exponent of 2, got {power!r}")
+    if low > high:
+        raise ValueError(f"low must not be more than high, got {low} and {high}")
+    check_maker(make)
+    return tuple(make(2.0**power) for power in range(int(low), int(high) + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class MedianFamily:
+    """Kernels of the median bandwidth times each of ``factors``: a family that fits data of any scale.
+
+    Attributes
+    ----------
+    factors
+        Multiples of the median bandwidth; by default ``2^-5 .. 2^5``.
+    make
+        From a bandwidth to a kernel.
+    n_rows
+        Rows of each sample that the median looks at.
+    """
+
+    factors: Sequence[float] = tuple(2.0**p for p in range(-5, 6))
+    make: Callable[[float], Kernel] = Gaussian
+    n_rows: int = 100
+
+    def __post_init__(self) -> None:
+        check_maker(self.make)
+        check_rows(self.n_rows)
+        if not isinstance(self.factors, (Sequence, np.ndarray)) or isinstance(self.factors, str):
+            raise TypeError(f"factors must be a list of multiples of the median bandwidth, got {self.factors!r}")
+        for factor in self.factors:
+            require_positive("a factor of the median bandwidth", factor)
+        check_family([self.make(float(factor)) for factor in self.factors])
+        object.__setattr__(self, "factors", tuple(float(factor) for factor in self.factors))
+
+    def kernels(self, x: AnySample, y: AnySample) -> tuple[Kernel, ...]:
+        """Return one kernel per factor."""
+        return self.around(pooled_bandwidth(x, y, self.n_rows))
+
+    def around(self, bandwidth: float) -> tuple[Kernel, ...]:
+        """Return one kernel per factor of a bandwidth."""
+        return tuple(self.make(factor * bandwidth) for factor in self.factors)
+
+    def __repr__(self) -> str:
+        make = "" if self.make is Gaussian else f", make={name_of(self.make)}"
+        rows = "" if self.n_rows == 100 else f", n_rows={self.n_rows}"
+        return f"MedianFamily({len(self.factors)} factors{make}{rows})"
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedFamily:
+    """The kernels of several families, one family after the other.
+
+    Attributes
+    ----------
+    families : sequence of families
+        Lists of kernels, or families that depend on the data.
+    name : str
+        Shown in place of the families.
+
+    Examples
+    --------
+    >>> from btests import JoinedFamily, Laplacian, MedianFamily
+    >>> JoinedFamily([MedianFamily((0.5, 1, 2)), MedianFamily((1, 4), Laplacian)])
+    JoinedFamily([MedianFamily(3 factors), MedianFamily(2 factors, make=Laplacian)])
+    """
+
+    families: Sequence[AnyFamily]
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.families, (list, tuple)) or not self.families:
+            raise TypeError(f"families must be a list of families, got {self.families!r}")
+        object.__setattr__(self, "families", tuple(check_family(family) for family in self.families))
+
+    def kernels(self, x: AnySample, y: AnySample) -> tuple[Kernel, ...]:
+        """Return the kernels of all families."""
+        medians: dict[int, float] = {}  # a median takes longer than all else here: one for each number of rows
+        found: list[Kernel] = []
+        for family in self.families:
+            if isinstance(family, MedianFamily):
+                if family.n_rows not in medians:
+                    medians[family.n_rows] = pooled_bandwidth(x, y, family.n_rows)
+                found.extend(family.around(medians[family.n_rows]))
+            else:
+                found.extend(kernels_of(family, x, y))
+        return tuple(found)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of each sample that the families look at, at most."""
+        return max((int(getattr(family, "n_rows", 2)) for family in self.families), default=2)
+
+    def __repr__(self) -> str:
+        return self.name or f"JoinedFamily([{', '.join(shown(family) for family in self.families)}])"
+
+
+def default_family() -> JoinedFamily:
+    """Return the kernels that ``btest`` tests with by default, around the median bandwidth m.
+
+    Gaussians of m/32, m/16, .. 2m and Laplacians of m/2, 2m and 8m: docs/power.md compares them with others.
+
+    Examples
+    --------
+    >>> from btests import default_family
+    >>> default_family()
+    default_family()
+    """
+    gaussians = MedianFamily(tuple(2.0**p for p in range(-5, 2)))
+    laplacians = MedianFamily((0.5, 2.0, 8.0), Laplacian)
+    return JoinedFamily((gaussians, laplacians), "default_family()")
+
+
+@dataclass(frozen=True, slots=True)
+class PerCoordinate:
+    """One kernel per coordinate, with the median bandwidth of that coordinate: ``Weights`` then select features.
+
+    A coordinate that does not vary in the rows that are looked at gets the bandwidth 1.
+    """
+
+    make: Callable[[float], Kernel] = Gaussian
+    n_rows: int = 100
+
+    def __post_init__(self) -> None:
+        check_maker(self.make)
+        check_rows(self.n_rows)
+
+    def kernels(self, x: AnySample, y: AnySample) -> tuple[Kernel, ...]:
+        """Return d kernels for samples (n, d)."""
+        if not x.is_numeric:
+            raise TypeError("PerCoordinate needs rows of numbers, and these are objects")
+        n = min(self.n_rows, len(x), len(y))
+        points = np.concatenate([x.head(n), y.head(n)]).astype(np.float64)
+        # A constant coordinate is no reason to warn: its kernel is constant too, and no selector takes it.
+        varies = points.min(axis=0) < points.max(axis=0)
+        widths = [median_bandwidth(points[:, [k]]) if varies[k] else 1.0 for k in range(points.shape[1])]
+        return tuple(OnColumns(self.make(width), (k,)) for k, width in enumerate(widths))
+
+    def __repr__(self) -> str:
+        return f"PerCoordinate(make={name_of(self.make)}, n_rows={self.n_rows})"

@@ -1,0 +1,38 @@
+"""Kernels by name, and checks of what was given for one."""
+
+from __future__ import annotations
+
+from btests.kernels import Distance, Gaussian, Kernel, Laplacian, Linear, Matern
+from btests.selection.aggregate import Aggregate
+from btests.selection.bandwidth_families import bandwidths
+from btests.selection.family import MakesKernels
+from btests.selection.median_heuristic import Median
+from btests.selection.protocol import Selector
+
+#: Kernels by name.
+KERNELS: dict[str, Kernel | Selector] = {
+    "gaussian": Median(Gaussian),
+    "laplacian": Median(Laplacian),
+    "matern": Median(Matern),
+    "energy": Distance(),
+    "linear": Linear(),
+}
+
+
+def check_choice(kernel: object) -> None:
+    """Raise unless this is a kernel, its name, what chooses one, or what tests with several; None is fine."""
+    if isinstance(kernel, str) and kernel not in KERNELS:
+        raise ValueError(f"kernel must be one of {', '.join(sorted(KERNELS))}, or a kernel object, got {kernel!r}")
+    makes_several = kernel is bandwidths or (isinstance(kernel, MakesKernels) and callable(kernel.kernels))
+    if isinstance(kernel, (list, tuple)) or (makes_several and not isinstance(kernel, type)):
+        raise TypeError(
+            "kernel must be one kernel, got several; to test with all of them write kernel=Aggregate(...), to choose "
+            "among them kernel=Weights(...)"
+        )
+    if kernel is not None and not isinstance(kernel, (str, Selector, Aggregate)) and not callable(kernel):
+        raise TypeError(
+            f"kernel must be a kernel, a function of two samples or a selector such as Weights(), got "
+            f"{type(kernel).__name__}"
+        )
+    if isinstance(kernel, type):
+        raise TypeError(f"kernel must be an object, not the class: write {kernel.__name__}(...) with its parameters")

@@ -1,0 +1,203 @@
+"""Several kernels on the same blocks: what they have in common is computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, reduce
+from operator import add
+
+import numpy as np
+
+from btests import _core
+from btests.data.row_slice import Window
+from btests.data.sample import AnySample, Sample
+from btests.kernels.protocol import Kernel, Radial
+from btests.pairwise_sum import cover
+from btests.plan import Array, Blocks
+from btests.statistics.numpy_backend import summarize_plain
+from btests.statistics.tiled_gram import Gram
+from btests.summary import Part, Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Kernels whose statistics are wanted on the same blocks, such as one kernel with many bandwidths.
+
+    Gaussians (and Laplacians) share their distances, and where the bandwidths double their exponentials, whether they
+    are kernels of their own or terms of a sum. Such sharing is in float64, whatever the type asked for.
+
+    Attributes
+    ----------
+    kernels
+        Any kernels.
+    dtype
+        The arithmetic of the compiled loops where nothing is shared, ``float64`` or ``float32``.
+    plain
+        Take the plain numpy path even where compiled loops could.
+    apart
+        Share nothing: see :meth:`suited`.
+    """
+
+    kernels: tuple[Kernel, ...]
+    dtype: str = "float64"
+    plain: bool = False
+    apart: bool = False
+
+    def engine(self, x: AnySample) -> str:
+        """Return the name of what computes the Gram blocks of such data: ``numpy`` or ``compiled (...)``."""
+        return f"compiled ({_core.instruction_set()})" if self.is_compiled(x) else "numpy"
+
+    def is_compiled(self, x: AnySample) -> bool:
+        """Whether no kernel needs the plain path."""
+        return all(self._terms(kernel, x.is_numeric) is not None for kernel in self.kernels)
+
+    @property
+    def shares(self) -> bool:
+        """Whether some of the kernels, or of their terms, share their exponentials."""
+        return any(_shared_weights(self.kernels))
+
+    def suited(self, typical: Sequence[float]) -> Family:
+        """Return this family for rows on which its kernels have these typical values.
+
+        Kernels that share their exponentials know nothing of small values. Where all of them are as narrow as that, as
+        may be in many dimensions, each is computed by itself.
+        """
+        return replace(self, apart=True) if are_faint(self.kernels, typical) else self
+
+    def summarize(
+        self,
+        x: Sample | Window,
+        y: Sample | Window,
+        blocks: Blocks,
+        first: int = 0,
+        last: int | None = None,
+        *,
+        n_threads: int | None = 1,
+        goes_on: bool = False,
+    ) -> tuple[Summary, ...]:
+        """Return the summaries of blocks ``first .. last - 1``, or of all of them.
+
+        Threads are for compiled loops. Where the plan ``goes_on`` beyond its last block, the number of blocks so far
+        does not say which of their layouts to take: the layouts round differently.
+        """
+        last = blocks.n_blocks if last is None else last
+        numbers = (first, last)
+        # Nodes are what threads share out: of a chunk some must be smaller than a fold.
+        top = blocks.fold_level
+        if last - first < blocks.n_blocks:
+            top = min(top, max(0, ((last - first) // _NODES).bit_length() - 1))
+        nodes = cover(first, last, blocks.n_blocks + goes_on, top)
+        terms = [self._terms(kernel, x.is_numeric) for kernel in self.kernels]
+        found: dict[Radial, tuple[Array, Array]] = {}
+        units = tuple(_unit(term) for own in terms for term in own or ())
+        for group in [(unit,) for unit in dict.fromkeys(units)] if self.apart else groups_of(units):
+            columns = group[0].columns
+            p, q = (x, y) if columns is None else (x.columns(columns), y.columns(columns))
+            of_each = _core.summarize(
+                p,
+                q,
+                blocks,
+                numbers,
+                nodes,
+                terms=group,
+                dtype="float64" if self.apart else self.dtype,
+                n_threads=n_threads,
+                endless=goes_on,
+            )
+            found.update(zip(group, zip(*of_each, strict=True), strict=True))
+        summaries = []
+        for kernel, own in zip(self.kernels, terms, strict=True):
+            if own is None and blocks.n_blocks == 1 and not goes_on and blocks.n_x + blocks.n_y > _TILED_ROWS:
+                whole = Gram(kernel, x, y, for_summary=True).summary()
+                values, cores = whole.values, whole.cores
+            elif own is None:
+                values, cores = summarize_plain(kernel, x, y, blocks, numbers=numbers, nodes=nodes)
+            else:
+                values, cores = (reduce(add, (_weighted(term, found[_unit(term)][i]) for term in own)) for i in (0, 1))
+            part = Part(0, blocks, np.array([numbers], dtype=np.int64), values, nodes, cores)
+            summaries.append(Summary((part,)))
+        return tuple(summaries)
+
+    def _terms(self, kernel: Kernel, is_numeric: bool) -> tuple[Radial, ...] | None:
+        if self.plain or not is_numeric or not _core.is_available():
+            return None
+        return terms_of(kernel)
+
+
+# Kernels that share their exponentials are carried as k - 1, to a rounding of 1: values of 1e-16 are mostly 0, and the
+# digits of somewhat larger ones are few. What is taken for known is so much coarser that no rounding of ours shows in a
+# choice or a p-value, where kernels that see nothing else are passed over and outcomes that differ by less are ties.
+_GRAIN = 1e-11
+
+# A kernel that is typically at least this much is wide, and k - 1 keeps all its digits.
+_WIDE = 0.5
+
+# A typical value of a thousand grains is heard, and no kernel of a family should go unheard for want of digits.
+_FAINT = 1e-6
+
+
+def grains(kernels: tuple[Kernel, ...], typical: Sequence[float]) -> list[float]:
+    """Return what the values of each kernel are known to where some share their exponentials, 0 for all others.
+
+    By the kernels and their typical values alone, so that the plain path and the compiled loops agree on it.
+    """
+    if are_faint(kernels, typical):  # then nothing is shared
+        return [0.0] * len(kernels)
+    weights = _shared_weights(kernels)
+    return [_GRAIN * weight if size < _WIDE * weight else 0.0 for weight, size in zip(weights, typical, strict=True)]
+
+
+def are_faint(kernels: tuple[Kernel, ...], typical: Sequence[float]) -> bool:
+    """Whether kernels would share their exponentials, and all that do are so small that they had better not."""
+    weights = _shared_weights(kernels)
+    return any(weights) and all(
+        size < _FAINT * weight for weight, size in zip(weights, typical, strict=True) if weight > 0.0
+    )
+
+
+def _shared_weights(kernels: tuple[Kernel, ...]) -> tuple[float, ...]:
+    """Return for each kernel the weight of the terms that share their exponentials with others."""
+    own = [terms_of(kernel) or () for kernel in kernels]
+    groups = groups_of(tuple(_unit(term) for terms in own for term in terms))
+    shared = {term for group in groups if len(group) > 1 for term in group}
+    return tuple(sum((term.weight for term in terms if _unit(term) in shared), 0.0) for terms in own)
+
+
+def terms_of(kernel: Kernel) -> tuple[Radial, ...] | None:
+    """Return the radial terms of a kernel, None for one that the compiled loops cannot evaluate."""
+    # Not isinstance(kernel, HasTerms): that takes longer than all else here, and every range of folds asks.
+    terms: Callable[[], tuple[Radial, ...] | None] | None = getattr(kernel, "terms", None)
+    return None if terms is None else terms()
+
+
+# One block of more rows of x and y together than this is evaluated by tiles: its Gram matrices would take 64 MB.
+_TILED_ROWS = 2048
+
+# A chunk of blocks is cut into so many nodes at least, where it has as many blocks.
+_NODES = 16
+
+# Scales that are further apart are no family: the square of their ratio must be a float.
+_FAR = 2.0**300
+
+
+def _weighted(term: Radial, found: Array) -> Array:
+    return found if term.weight == 1.0 else term.weight * found  # cores are large enough that a copy shows
+
+
+def _unit(term: Radial) -> Radial:
+    return term if term.weight == 1.0 else replace(term, weight=1.0)
+
+
+@lru_cache(64)
+def groups_of(terms: tuple[Radial, ...]) -> list[tuple[Radial, ...]]:
+    """Return the terms, each once, those together that the compiled loops compute together."""
+    groups: dict[object, list[Radial]] = {}
+    for term in dict.fromkeys(sorted(terms, key=lambda term: term.scale)):
+        shared = _core.belong_together(term.shape)
+        group = groups.setdefault((term.shape, term.columns) if shared else term, [])
+        if group and term.scale / group[0].scale > _FAR:  # begin anew
+            groups[len(groups), group[0]] = list(group)
+            group.clear()
+        group.append(term)
+    return [tuple(group) for group in groups.values()]

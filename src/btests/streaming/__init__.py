@@ -1,0 +1,1 @@
+"""Tests of rows that arrive in batches."""

@@ -1,0 +1,79 @@
+"""Kernels for a stream, learned from its first rows where they depend on the data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from btests.data.protocol import Rows
+from btests.data.sample import Sample
+from btests.kernels.protocol import Kernel
+from btests.plan import Blocks
+from btests.scaling import warn_of_scales
+from btests.selection import Aggregate, Median, Selector, Setting, default_family
+from btests.selection.family import MakesKernels, kernels_of
+from btests.selection.registry import KERNELS, check_choice
+from btests.statistics import Family
+from btests.statistics.checks import check_kernel
+
+# Rows of each sample that kernels are learned from, where they do not say how many they want.
+_ROWS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Learner:
+    """One kernel, or several, that are told or learned from the first rows of each sample."""
+
+    kernel: Kernel | Median | Aggregate
+    dtype: str
+
+    @classmethod
+    def of(cls, kernel: object, dtype: str) -> Learner:
+        """Return what was asked for by a kernel, a name or None, or say why a stream cannot have it."""
+        check_choice(kernel)
+        if dtype not in ("float64", "float32"):
+            raise ValueError(f"dtype must be 'float64' or 'float32', got {dtype!r}")
+        chosen = KERNELS[kernel] if isinstance(kernel, str) else kernel
+        if isinstance(chosen, Selector) and not isinstance(chosen, Median):
+            raise TypeError(
+                f"{chosen!r} needs rows of its own to choose a kernel on, and a stream has none to spare; choose with "
+                "btest on some rows, and give the stream the kernel of that result"
+            )
+        return cls(Aggregate(default_family()) if chosen is None else chosen, dtype)  # type: ignore[arg-type]
+
+    @property
+    def aggregate(self) -> Aggregate:
+        """How several kernels are tested at once."""
+        return self.kernel if isinstance(self.kernel, Aggregate) else Aggregate()
+
+    @property
+    def depends_on_rows(self) -> bool:
+        """Whether there is anything to learn."""
+        learner = self.kernel.family if isinstance(self.kernel, Aggregate) else self.kernel
+        return isinstance(learner, (Median, MakesKernels))
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of each sample to learn from."""
+        learner = self.kernel.family if isinstance(self.kernel, Aggregate) else self.kernel
+        return int(getattr(learner, "n_rows", _ROWS))
+
+    def learn(self, x: Rows, y: Rows, plan: Blocks, names: Sequence[str] | None = None) -> Family:
+        """Return the kernels for the first rows (m, d) of both samples, as many as the blocks of a plan hold."""
+        # Rows that sign flips swap, and both or none of them: a swap leaves the choice as it is, and the flips exact.
+        of_x, of_y = plan.partners(np.arange(min(self.n_rows, plan.n_partners)))
+        samples = Sample(x[of_x]), Sample(y[of_y])
+        warn_of_scales(*samples, names)
+        kernels: tuple[Kernel, ...]
+        if isinstance(self.kernel, Aggregate):
+            kernels = kernels_of(self.kernel.family, *samples)
+        elif isinstance(self.kernel, Median):
+            kernels = (self.kernel.select(*samples, Setting()).kernel,)
+        else:
+            kernels = (self.kernel,)
+        for kernel in kernels:
+            check_kernel(kernel, *samples)
+        # A family is in float64 always: its flat members are nothing but rounding in float32.
+        return Family(kernels, self.dtype if len(kernels) == 1 else "float64")

@@ -1,5 +1,0 @@
-"""Tables of mixed columns: whether two of them differ, how much, and where."""
-
-from btests.tables.comparison import Comparison, compare
-
-__all__ = ["Comparison", "compare"]

@@ -1,0 +1,69 @@
+"""Times as text, with parts of a second and time zones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import btests
+from btests.comparison.dates import read_dates
+from tests.comparison.conftest import Shell
+
+TIMES = pd.Timestamp("2024-01-05 10:20:30.25") + pd.to_timedelta(np.arange(50) * 7919, "s")
+
+
+@pytest.mark.parametrize(
+    ("texts", "zone"),
+    [
+        ([t.isoformat() for t in TIMES], None),
+        ([t.isoformat(" ") for t in TIMES], None),
+        ([t.isoformat() + "Z" for t in TIMES], "UTC"),
+        ([(t + pd.Timedelta("2h")).isoformat() + "+02:00" for t in TIMES], "UTC"),
+    ],
+)
+def test_parts_of_a_second_and_zones(texts: list[str], zone: str | None) -> None:
+    notes: list[str] = []
+    column = pa.chunked_array([[*texts, None]])
+    found, _ = read_dates(column, column.slice(0, 0), "t", notes)
+    assert found.type == pa.timestamp("us", zone)
+    assert found.null_count == 1
+    assert [t.replace(tzinfo=None) for t in found.to_pylist()[:-1]] == list(TIMES.to_pydatetime())
+    assert notes == ["column 't' holds dates as text, read as ISO 8601"]
+
+
+def test_some_with_a_zone_and_some_without_stay_text() -> None:
+    notes: list[str] = []
+    column = pa.chunked_array([["2024-01-05T10:20:30.5Z", "2024-01-05T10:20:30.5"]])
+    assert read_dates(column, column, "t", notes)[0] is column
+    assert "not all of one form" in notes[0]
+
+
+def test_json_lines_and_csv_say_the_same(shell: Shell) -> None:
+    rng = np.random.default_rng(3)
+    for side in "ab":
+        days = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 90, 200), "D")
+        table = pd.DataFrame({"day": days, "u": rng.normal(size=200)})
+        table.to_csv(f"{side}.csv", index=False)
+        table.to_json(f"{side}.jsonl", orient="records", lines=True, date_format="iso")
+    assert '"2024-' in Path("a.jsonl").read_text(encoding="utf-8")
+    found = [shell(f"a.{kind}", f"b.{kind}", "--json").json for kind in ("csv", "jsonl")]
+    assert found[0]["verdict"]["pvalue"] == found[1]["verdict"]["pvalue"]
+    assert {column["kind"] for column in found[1]["columns"]} == {"time", "number"}
+
+
+def test_a_zone_on_one_side_alone_is_noted() -> None:
+    times = pd.DataFrame({"t": TIMES})
+    found = btests.compare(times, pd.DataFrame({"t": TIMES.tz_localize("US/Eastern")}), seed=0)
+    assert "column 't' has a time zone in b and none in a: taken as UTC there" in found.notes
+
+
+def test_another_zone_than_utc_is_noted() -> None:
+    rng = np.random.default_rng(0)
+    for zone, noted in (("Europe/Berlin", True), ("UTC", False)):
+        times = [TIMES[rng.integers(0, 50, 200)].tz_localize("UTC").tz_convert(zone) for _ in range(2)]
+        found = btests.compare(*(pd.DataFrame({"t": side}) for side in times), seed=0)
+        assert (found.notes == (f"column 't' has times of {zone}: compared, and shown, in UTC",)) == noted

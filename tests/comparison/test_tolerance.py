@@ -1,0 +1,99 @@
+"""More than tolerated: in the unit of the answer, the share of rows, for the whole and for each column."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import btests
+from btests.comparison.tolerance import least_share
+from btests.kernels import Distance, Gaussian
+from tests.bounds import count_bounds
+from tests.comparison.conftest import Shell
+
+
+def moved(rng: np.random.Generator, n: int, share: float) -> dict[str, Any]:
+    """Return columns of which ``share`` of the rows of the first two lie elsewhere."""
+    away = rng.random((2, n)) < share
+    return {
+        "size": rng.normal(size=n) + 50.0 * away[0],
+        "colour": np.where(away[1], "new", rng.choice(np.array(["red", "green"]), n)),
+        "same": rng.normal(size=n),
+    }
+
+
+def test_columns_answer_for_themselves() -> None:
+    rng = np.random.default_rng(0)
+    a, b = moved(rng, 2000, 0.0), moved(rng, 2000, 0.2)
+    less, more = (btests.compare(a, b, seed=0, tolerance=t) for t in (0.1, 0.3))
+    assert less.different
+    assert {column.name for column in less.columns if column.beyond} == {"size", "colour"}
+    assert "differ by more than 10 % of the rows: 2 of 3 columns do" in str(less)
+    assert not more.different
+    assert not any(column.beyond for column in more.columns)
+    # What moved at all, and by how much, is told all the same.
+    assert {column.name for column in more.columns if column.moved} == {"size", "colour"}
+    assert more.columns[0].effect == pytest.approx(0.2, abs=0.04)
+    told = more.to_dict()
+    assert told["verdict"]["question"] == "more than the tolerance"
+    assert told["verdict"]["pvalue_at_all"] <= 0.05 < told["verdict"]["pvalue"]
+    assert min(column["pvalue_beyond"] for column in told["columns"]) == told["verdict"]["beyond"]["columns"]
+
+
+def test_level_at_the_tolerance_itself() -> None:
+    # Columns that differ by just as much as is tolerated: a column is found in at most alpha of the trials.
+    alpha, trials = 0.1, 300
+    count = 0
+    for trial in range(trials):
+        rng = np.random.default_rng([3, trial])
+        found = btests.compare(moved(rng, 150, 0.0), moved(rng, 100, 0.15), tolerance=0.15, alpha=alpha, seed=trial)
+        count += any(column.beyond for column in found.columns)
+    assert count <= count_bounds(trials, 0.0, alpha)[1]
+
+
+def test_the_whole_is_bounded_by_the_kernel() -> None:
+    # Sides with nothing in common, far apart: MMD^2 is nearly 2, and all rows would have to change.
+    assert least_share(2.0, Gaussian(1.0)) == 1.0
+    assert least_share(-0.1, Gaussian(1.0)) == 0.0
+    assert least_share(0.5, Distance()) is None
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(600, 3)), np.concatenate([rng.normal(size=(420, 3)), rng.normal(size=(180, 3)) + 40.0])
+    share = btests.compare(x, y, seed=0).to_dict()["effect"]["least_share"]
+    assert 0.1 < share <= 0.3 + 3.0 * math.sqrt(0.3 * 0.7 / 600)
+
+
+def test_a_kernel_without_a_bound_leaves_it_to_the_columns() -> None:
+    rng = np.random.default_rng(0)
+    found = btests.compare(moved(rng, 500, 0.0), moved(rng, 500, 0.3), seed=0, tolerance=0.1, kernel="energy")
+    assert found.details["beyond"]["together"] is None
+    assert found.different
+
+
+@pytest.mark.parametrize(("n_a", "n_b"), [(2, 2), (3, 40)])
+def test_few_rows_find_nothing(n_a: int, n_b: int) -> None:
+    rng = np.random.default_rng(0)
+    assert not btests.compare(moved(rng, n_a, 0.0), moved(rng, n_b, 0.9), seed=0, tolerance=0.05).different
+
+
+@pytest.mark.parametrize(("text", "share"), [("5%", 0.05), ("0.05", 0.05), ("12.5 %", 0.125), ("0", 0.0)])
+def test_in_the_shell_it_is_a_share(shell: Shell, files: tuple[str, str], text: str, share: float) -> None:
+    found = shell("a.csv", "b.csv", "--tolerance", text, "--json").json
+    assert found["verdict"]["tolerance"] == share
+    assert f"--tolerance {share}" in found["command"]
+
+
+@pytest.mark.parametrize("text", ["5", "-1", "100%", "much", "nan", ""])
+def test_what_is_no_share_is_refused(shell: Shell, files: tuple[str, str], text: str) -> None:
+    refused = shell.refused("a.csv", "b.csv", "--tolerance", text)
+    assert f"--tolerance must be a share of the rows, such as 5% or 0.05, got {text!r}" in refused
+
+
+def test_in_python_too() -> None:
+    a = {"u": [1.0, 2.0, 3.0]}
+    with pytest.raises(ValueError, match="tolerance must be a share of the rows, from 0 to less than 1, got 5"):
+        btests.compare(a, a, tolerance=5)
+    with pytest.raises(TypeError, match=r"tolerance must be a share of the rows, such as 0\.05, got '5%'"):
+        btests.compare(a, a, tolerance="5%")  # type: ignore[arg-type]

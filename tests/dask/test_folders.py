@@ -1,0 +1,67 @@
+"""What the workers of a killed process leave is removed by the next one, and nothing else is."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from btests.execution.dask import folders
+
+pytest.importorskip("fcntl")
+
+_KILLED = """
+import os, signal
+from pathlib import Path
+from btests.execution.dask.folders import own_folder
+with own_folder() as folder:
+    (Path(folder) / "inside").mkdir()
+    (Path(folder) / "inside" / "rows").write_bytes(bytes(100))
+    print(folder, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def left_behind(among: Path) -> Path:
+    """Return the folder that a killed process has left."""
+    environment = os.environ | {"TMPDIR": str(among), "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", _KILLED], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == -9, done.stderr
+    return Path(done.stdout.strip())
+
+
+def test_folders_of_killed_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left, elsewhere = left_behind(tmp_path), left_behind(tmp_path)
+    assert not left.exists()  # the second has found it
+    assert (elsewhere / "inside" / "rows").exists()
+    (elsewhere / "owner").write_text("another machine")
+    unlocked, file, precious = (tmp_path / name for name in ("btests-workers-a", "btests-workers-b", "precious"))
+    unlocked.mkdir()
+    file.write_text("mine")
+    precious.mkdir()
+    (precious / "owner").write_text((tmp_path / "btests-workers-b").read_text())
+    (tmp_path / "btests-workers-c").symlink_to(precious)
+    linked = tmp_path / "btests-workers-d"
+    linked.mkdir()
+    (linked / "owner").symlink_to(precious / "owner")
+    last = left_behind(tmp_path)
+    kept = {path.name for path in tmp_path.iterdir()}
+    with folders.own_folder() as mine, folders.own_folder() as other:
+        assert not last.exists()
+        folders.remove_left_behind(tmp_path)  # whoever lives keeps what is his
+        assert Path(mine).exists()
+        assert Path(other).exists()
+    assert {path.name for path in tmp_path.iterdir()} == kept - {last.name}
+    assert (precious / "owner").exists()
+
+
+def test_folders_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = left_behind(tmp_path)
+    monkeypatch.setattr("btests.execution.dask.folders.os.getuid", lambda: os.geteuid() + 1)
+    folders.remove_left_behind(tmp_path)
+    assert left.exists()
