@@ -12,7 +12,7 @@ from benchmarks.shares import Case
 from benchmarks.tables import Cell, Table, verdict
 from btests import Gaussian, bandwidths
 from btests.data.sample import Sample
-from btests.plan import Blocks
+from btests.plan import Plan
 from btests.statistics import MMD, Family
 
 #: 26 bandwidths cost at most so many times one, at B = sqrt(n).
@@ -28,13 +28,13 @@ def family_table(cases: Sequence[Case], *, seconds: float) -> Table:
     kernels = bandwidths()
     for case in cases:
         x, y = (Sample(rows) for rows in case.data("float64"))
-        one, many = (Blocks.of_size(case.n, case.n, case.block_size, n) for n in (1, len(kernels)))
+        one, many = (Plan.of_size(case.n, case.n, case.block_size, n) for n in (1, len(kernels)))
         middle = Gaussian(float(np.sqrt(2.0 * case.d)))
 
-        def single(x: Sample = x, y: Sample = y, one: Blocks = one, kernel: Gaussian = middle) -> object:
+        def single(x: Sample = x, y: Sample = y, one: Plan = one, kernel: Gaussian = middle) -> object:
             return MMD(kernel).summarize(x, y, one)
 
-        def family(x: Sample = x, y: Sample = y, many: Blocks = many) -> object:
+        def family(x: Sample = x, y: Sample = y, many: Plan = many) -> object:
             return Family(kernels).summarize(x, y, many)
 
         alone, together = best_interleaved([single, family], [time.thread_time] * 2, seconds=seconds)

@@ -13,7 +13,7 @@ from benchmarks.clock import best_interleaved
 from benchmarks.tables import Cell, Table
 from btests import Gaussian
 from btests.data.sample import Sample
-from btests.plan import Blocks
+from btests.plan import Plan
 from btests.statistics import MMD, summarize
 
 _D = 10
@@ -54,8 +54,8 @@ def measure(series: Series, *, seconds: float) -> list[float]:
     statistic = MMD(Gaussian(math.sqrt(2.0 * _D)))
 
     def task(n: int, block_size: int) -> Callable[[], object]:
-        p, q, blocks = Sample(x[:n]), Sample(y[:n]), Blocks.of_size(n, n, block_size)
-        return lambda: summarize(statistic, p, q, blocks, 1)
+        p, q, plan = Sample(x[:n]), Sample(y[:n]), Plan.of_size(n, n, block_size)
+        return lambda: summarize(statistic, p, q, plan, 1)
 
     tasks = [task(n, b) for n, b in series.sizes]
     return best_interleaved(tasks, [time.thread_time] * len(tasks), seconds=seconds)

@@ -15,7 +15,7 @@ from benchmarks.simulation import FAN_IN, Cluster, simulate
 from benchmarks.tables import Cell, Table
 from btests import Gaussian
 from btests.data.sample import Sample
-from btests.plan import Blocks
+from btests.plan import Plan
 from btests.statistics import MMD
 from btests.summary import Summary
 
@@ -105,7 +105,7 @@ def shards(n_shards: int, blocks_each: int, block_size: int, seed: int = 0) -> l
     n = n_shards * blocks_each * block_size
     rng = np.random.default_rng(seed)
     x, y = Sample(rng.standard_normal((n, 1))), Sample(rng.standard_normal((n, 1)))
-    statistic, plan = MMD(Gaussian(1.0)), Blocks(n, n, n_shards * blocks_each)
+    statistic, plan = MMD(Gaussian(1.0)), Plan(n, n, n_shards * blocks_each)
     return [statistic.summarize(x, y, plan, i * blocks_each, (i + 1) * blocks_each) for i in range(n_shards)]
 
 
@@ -209,7 +209,7 @@ def simulation_table(costs: Costs, say: Callable[[str], None], n_workers: int = 
 
 
 def _same(one: Summary, other: Summary) -> bool:
-    return bool(np.array_equal(one.values, other.values) and np.array_equal(one.cores, other.cores))
+    return bool(np.array_equal(one.values, other.values) and np.array_equal(one.moments, other.moments))
 
 
 def scaling_tables(sizes: Sequence[tuple[int, int]], say: Callable[[str], None], **simulated: int) -> list[Table]:

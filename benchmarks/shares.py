@@ -19,7 +19,7 @@ from benchmarks.tables import Cell, Table, verdict
 from btests import Gaussian, PrecisionWarning, btest
 from btests._core.threads import default_threads
 from btests.data.sample import Sample
-from btests.plan import Blocks
+from btests.plan import Plan
 from btests.statistics import MMD, summarize
 
 #: At least this speed-up from a second thread, and at most this many times one read of the data for B = 2.
@@ -95,10 +95,10 @@ def measure(case: Case, dtype: str, *, seconds: float) -> Measured:
     x, y = case.data(dtype)
     kernel = Gaussian(math.sqrt(2.0 * case.d))
     statistic, p, q = MMD(kernel, dtype), Sample(x), Sample(y)
-    blocks = Blocks.of_size(case.n, case.n, case.block_size)
+    plan = Plan.of_size(case.n, case.n, case.block_size)
 
     def values(n_threads: int) -> object:
-        return statistic.summarize(p, q, blocks, n_threads=n_threads)
+        return statistic.summarize(p, q, plan, n_threads=n_threads)
 
     def whole() -> object:
         with warnings.catch_warnings():
@@ -136,9 +136,9 @@ def measure(case: Case, dtype: str, *, seconds: float) -> Measured:
 def check_values(statistic: MMD, x: npt.NDArray[Any], y: npt.NDArray[Any], block_size: int) -> None:
     """Raise an error unless the first blocks have the values that plain numpy gives, to the digits of their type."""
     n = min(len(x), 4 * block_size)
-    blocks = Blocks.of_size(n, n, block_size)
+    plan = Plan.of_size(n, n, block_size)
     both = [MMD(statistic.kernel, statistic.dtype, plain) for plain in (False, True)]
-    values = [summarize(s, Sample(x[:n]), Sample(y[:n]), blocks, 1).values for s in both]
+    values = [summarize(s, Sample(x[:n]), Sample(y[:n]), plan, 1).values for s in both]
     error = float(np.abs(values[0] - values[1]).max())
     if not error <= _TOLERANCES[statistic.dtype]:
         raise RuntimeError(

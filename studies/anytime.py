@@ -19,7 +19,7 @@ from btests._core.threads import default_threads
 from btests.api import btest
 from btests.kernels import Gaussian, Kernel, median_bandwidth
 from btests.plan import Array
-from btests.sequential import Watch
+from btests.sequential import SequentialTest
 from btests.streaming.stream import Stream
 from studies.pieces import folder_of, run_pieces
 from studies.problems import PROBLEMS, Problem
@@ -81,7 +81,7 @@ def run_piece(cell: Cell, piece: int, seed: int) -> list[tuple[int, ...]]:
 def alarms(problem: Problem, cell: Cell, rng: np.random.Generator, trial: int) -> tuple[int, ...]:
     """Return whether a watch ever rejects x and y of one distribution, and a stream at any look, and at the last."""
     x, y = problem.draw(cell.n, rng), problem.draw(cell.n, rng)
-    watch, stream = Watch(), Stream(kernel_of(problem), LOOK, seed=trial)
+    watch, stream = SequentialTest(), Stream(kernel_of(problem), LOOK, seed=trial)
     watch.update(x, y)
     looks = []
     for first in range(0, cell.n, LOOK):
@@ -93,20 +93,20 @@ def alarms(problem: Problem, cell: Cell, rng: np.random.Generator, trial: int) -
 def found(problem: Problem, cell: Cell, rng: np.random.Generator, trial: int) -> tuple[int, ...]:
     """Return the pairs that watches take to find a difference: by default, with one kernel, and after n quiet pairs."""
     quiet = problem.draw(cell.n, rng), problem.draw(cell.n, rng)
-    late = Watch()
+    late = SequentialTest()
     late.update(*quiet)
     return (
-        pairs_until(Watch(), problem, rng),
-        pairs_until(Watch(kernel_of(problem)), problem, rng),
+        pairs_until(SequentialTest(), problem, rng),
+        pairs_until(SequentialTest(kernel_of(problem)), problem, rng),
         pairs_until(late, problem, rng) - cell.n,
     )
 
 
-def pairs_until(watch: Watch, problem: Problem, rng: np.random.Generator) -> int:
+def pairs_until(watch: SequentialTest, problem: Problem, rng: np.random.Generator) -> int:
     """Return how many pairs a watch has seen when it rejects, or PATIENCE."""
     while watch.n_rows[0] < PATIENCE and not watch.result().rejects(ALPHA):
         watch.update(problem.draw(LOOK, rng), problem.draw_other(LOOK, rng))
-    return dict(watch.result().reached)[ALPHA] or PATIENCE
+    return dict(watch.result().rejected_at)[ALPHA] or PATIENCE
 
 
 def rows_for_half(problem: Problem, cell: Cell, seed: int, whole: bool) -> int:
@@ -140,7 +140,8 @@ def tables(results: dict[Cell, list[tuple[int, ...]]]) -> str:
     """Return both tables as Markdown."""
     n = next(cell.n for cell in results)
     lines = [
-        f"| no difference | rows | runs | `Watch` (99 % interval) | `Stream`, {n // LOOK} looks | `Stream`, one look |",
+        f"| no difference | rows | runs | `SequentialTest` (99 % interval) | `Stream`, {n // LOOK} looks "
+        "| `Stream`, one look |",
         "| --- | --: | --: | --: | --: | --: |",
     ]
     for cell, rows in results.items():
@@ -152,7 +153,7 @@ def tables(results: dict[Cell, list[tuple[int, ...]]]) -> str:
             lines.append(f"| {PROBLEMS[cell.problem].name} | {cell.n} | {len(rows)} | {interval} | {others} |")
     lines += [
         "",
-        f"| a difference | runs | `Watch` | one kernel | after {n} rows alike | B-test, B = sqrt(n) | B = n |",
+        f"| a difference | runs | `SequentialTest` | one kernel | after {n} rows alike | B-test, B = sqrt(n) | B = n |",
         "| --- | --: | --: | --: | --: | --: | --: |",
     ]
     fixed = {cell.problem: rows[0] for cell, rows in results.items() if cell.kind == "fixed"}

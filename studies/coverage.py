@@ -19,8 +19,8 @@ import numpy as np
 from btests._core.threads import default_threads
 from btests.data.sample import Sample
 from btests.intervals import estimate_spread
-from btests.plan import Blocks
-from btests.statistics import MMD, summarize, with_moments
+from btests.plan import Plan
+from btests.statistics import MMD, summarize, with_row_moments
 from studies.closed_forms import EXACT_PROBLEMS, ExactProblem
 from studies.counts import clopper_pearson, write_rows
 from studies.pieces import folder_of, run_pieces
@@ -145,9 +145,9 @@ def run_piece(cell: Cell, piece: int, seed: int) -> list[Coverage]:
 
 def _one_interval(problem: ExactProblem, x: Sample, y: Sample, block_size: int) -> list[float]:
     """Return whether the interval is below MMD^2, whether it is above, the estimate and its square."""
-    blocks = Blocks.of_size(len(x), len(y), block_size)
+    blocks = Plan.of_size(len(x), len(y), block_size)
     summary = summarize(MMD(problem.kernel), x, y, blocks, 1)
-    spread = estimate_spread(with_moments(summary, problem.kernel, x, y))
+    spread = estimate_spread(with_row_moments(summary, problem.kernel, x, y))
     estimate, tail = summary.mean(), (1.0 - CONFIDENCE_LEVEL) / 2.0
     low, high = estimate + spread.quantile(tail), estimate + spread.quantile(1.0 - tail)
     return [high < problem.mmd2, low > problem.mmd2, estimate, estimate**2]

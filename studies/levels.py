@@ -20,9 +20,9 @@ from btests._warnings import BTestWarning
 from btests.api import btest
 from btests.block_size import BlockRule
 from btests.data.sample import Sample
-from btests.nulls import CrossBlocks, Normal, Null, SignFlip, ThirdCumulant
+from btests.nulls import CrossMMD, Normal, Null, SignFlip, ThirdCumulant
 from btests.pipeline import choose
-from btests.plan import Blocks
+from btests.plan import Plan
 from btests.result import TestResult
 from btests.selection import Setting
 from btests.statistics import MMD, summarize
@@ -36,7 +36,7 @@ NULLS: dict[str, Null] = {
     "SignFlip": SignFlip(999),
     "Normal": Normal(),
     "ThirdCumulant": ThirdCumulant(),
-    "CrossBlocks": CrossBlocks(),
+    "CrossMMD": CrossMMD(),
 }
 
 _PIECE = 250  # trials that one task does
@@ -140,9 +140,9 @@ def run_piece(cell: Cell, piece: int, seed: int) -> list[Counts]:
             kernel = choose(
                 problem.kernel, x, y, Setting(BlockRule(b))
             ).kernel  # without a kernel, the median heuristic
-            summary = summarize(MMD(kernel), x, y, Blocks.of_size(cell.n, n_y, b), 1)
+            summary = summarize(MMD(kernel), x, y, Plan.of_size(cell.n, n_y, b), 1)
             for name, null in NULLS.items():
-                if name == "CrossBlocks" and problem.rows_of_x > 1:
+                if name == "CrossMMD" and problem.rows_of_x > 1:
                     continue  # it needs samples of one length
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", BTestWarning)

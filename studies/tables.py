@@ -11,7 +11,7 @@ from studies.counts import Counts
 TARGETS = ((0.045, 0.055), (0.008, 0.012))
 
 DEFAULT = "SignFlip"
-_OTHERS = ("Normal", "ThirdCumulant", "CrossBlocks")
+_OTHERS = ("Normal", "ThirdCumulant", "CrossMMD")
 
 
 def misses(counts: Sequence[Counts], null: str = DEFAULT) -> list[Counts]:
@@ -95,7 +95,7 @@ def _tried(counts: Sequence[Counts], null: str) -> list[Counts]:
 
 
 def _refuses(c: Counts) -> bool:
-    return c.null == "CrossBlocks" and "x a y" in c.problem
+    return c.null == "CrossMMD" and "x a y" in c.problem
 
 
 def _levels(c: Counts) -> str:

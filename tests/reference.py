@@ -86,7 +86,7 @@ def core_unpaired(k: Scalar, x: Sequence[Any], y: Sequence[Any], n_groups: int) 
     return out
 
 
-def cores(k: Scalar, x: Sequence[Any], y: Sequence[Any], n_blocks: int, n_groups: int) -> Array:
+def moments(k: Scalar, x: Sequence[Any], y: Sequence[Any], n_blocks: int, n_groups: int) -> Array:
     """Return the core of every block: (n_blocks, g, g), or one more row and column for samples of different lengths."""
     of_block = core if len(x) == len(y) else core_unpaired
     dealt = zip(deal(len(x), n_blocks), deal(len(y), n_blocks), strict=True)
@@ -105,10 +105,10 @@ def flipped_values(k: Scalar, x: Sequence[Any], y: Sequence[Any], n_blocks: int)
 
 def sign_sums(matrices: Array) -> Array:
     """Return sum_f s_f' C_f s_f for every pattern of signs: (f, g, g) to (2^(f g),)."""
-    n_folds, n_groups, _ = matrices.shape
+    n_strata, n_groups, _ = matrices.shape
     sums = []
-    for pattern in itertools.product([1.0, -1.0], repeat=n_folds * n_groups):
-        signs = np.array(pattern).reshape(n_folds, n_groups)
+    for pattern in itertools.product([1.0, -1.0], repeat=n_strata * n_groups):
+        signs = np.array(pattern).reshape(n_strata, n_groups)
         sums.append(sum(float(s @ matrix @ s) for s, matrix in zip(signs, matrices, strict=True)))
     return np.array(sums)
 

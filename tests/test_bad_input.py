@@ -17,15 +17,15 @@ from hypothesis.extra import numpy as st_numpy
 
 from btests import (
     Aggregate,
-    CrossBlocks,
+    CrossMMD,
     DegenerateDataWarning,
-    Distance,
+    Energy,
     FewBlocksWarning,
     Gaussian,
     Laplacian,
     Linear,
     Matern,
-    Median,
+    MedianHeuristic,
     Normal,
     Null,
     Pairwise,
@@ -42,7 +42,7 @@ from tests.reference import Array
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(60, 2)), RNG.normal(size=(60, 2))
-NULLS: list[Null] = [SignFlip(), Normal(), ThirdCumulant(), CrossBlocks()]
+NULLS: list[Null] = [SignFlip(), Normal(), ThirdCumulant(), CrossMMD()]
 
 
 def refused(
@@ -152,7 +152,9 @@ def test_images_are_told_how_to_become_rows() -> None:
     refused(ValueError, r"got shape \(60, 2, 2\); x\.reshape\(len\(x\), -1\)", np.stack([X, X], axis=2))
 
 
-@pytest.mark.parametrize("kernel", [Gaussian(1.0), Weights(), Aggregate(), Gaussian(1.0) + Linear(), Median(Gaussian)])
+@pytest.mark.parametrize(
+    "kernel", [Gaussian(1.0), Weights(), Aggregate(), Gaussian(1.0) + Linear(), MedianHeuristic(Gaussian)]
+)
 @pytest.mark.parametrize("sample", [["a", "b"] * 30, X.astype(object), [[1, 2], [3]] * 30])
 def test_kernels_of_points_on_objects(sample: Any, kernel: Any) -> None:
     refused(TypeError, "x does not hold numbers", sample, sample, kernel=kernel)
@@ -311,15 +313,13 @@ def test_tau_types(tau: Any) -> None:
 
 def test_nulls() -> None:
     refused(TypeError, r"null must be an object, not the class: write SignFlip\(\)", null=SignFlip)
-    refused(
-        ValueError, "null must be one of cross-blocks, gamma, normal, pearson, permutation, sign-flip", null="exact"
-    )
+    refused(ValueError, "null must be one of cross-mmd, gamma, normal, pearson, permutation, sign-flip", null="exact")
     refused(TypeError, r"null must be a null such as SignFlip\(\), got int", null=3)
     refused(TypeError, "null must be a null", null=[SignFlip()])
     refused(
         ValueError, "Normal.. learns the variance from the blocks and needs at least 2", null=Normal(), block_size=60
     )
-    refused(ValueError, "CrossBlocks.. needs at least 2 blocks", X[:3], Y[:3], null=CrossBlocks(), block_size=3)
+    refused(ValueError, "CrossMMD.. needs at least 2 blocks", X[:3], Y[:3], null=CrossMMD(), block_size=3)
 
 
 @pytest.mark.parametrize("option", ["float16", "f4", None, np.float32, 32])
@@ -413,10 +413,10 @@ def test_options_that_are_no_kernels() -> None:
 
 
 def test_overflow_says_so() -> None:
-    refused(ValueError, "the kernel overflowed", X * 1e170, Y * 1e170, kernel=Distance())
+    refused(ValueError, "the kernel overflowed", X * 1e170, Y * 1e170, kernel=Energy())
 
 
-@pytest.mark.parametrize("kernel", [Distance(), Distance(0.5), Linear(), Polynomial(2), Gaussian(1.0) + Distance()])
+@pytest.mark.parametrize("kernel", [Energy(), Energy(0.5), Linear(), Polynomial(2), Gaussian(1.0) + Energy()])
 def test_underflow_says_so(kernel: Any) -> None:
     for null in ("sign-flip", "permutation"):
         refused(
@@ -477,8 +477,8 @@ KERNELS: list[Any] = [
     Laplacian(0.1),
     Matern(3.0),
     RationalQuadratic(1.0, 0.3),
-    Distance(),
-    Distance(0.5),
+    Energy(),
+    Energy(0.5),
     Linear(),
     Polynomial(),
     product,
@@ -490,7 +490,7 @@ KERNELS: list[Any] = [
 @pytest.mark.parametrize("kernel", KERNELS, ids=range(len(KERNELS)))
 @pytest.mark.parametrize(("n_x", "n_y", "block_size"), [(60, 60, 2), (66, 66, 2), (64, 90, 2), (90, 300, 3)])
 def test_constant_data_are_not_different(kernel: Any, null: Null, n_x: int, n_y: int, block_size: int) -> None:
-    n_y = n_x if isinstance(null, CrossBlocks) else n_y  # those refuse different lengths
+    n_y = n_x if isinstance(null, CrossMMD) else n_y  # those refuse different lengths
     for cell in (0.0, 0.1, 1e6 + 0.1):
         x, y = np.full((n_x, 3), cell), np.full((n_y, 3), cell)
         result = btest(x, y, kernel=kernel, block_size=block_size, null=null, seed=1)
@@ -508,7 +508,7 @@ def test_constant_data_warn_that_there_is_no_bandwidth(null: Null) -> None:
 
 
 @pytest.mark.parametrize("null", NULLS, ids=repr)
-@pytest.mark.parametrize("kernel", [Gaussian(1.0), Laplacian(1.0), Linear(), Distance(0.5)], ids=repr)
+@pytest.mark.parametrize("kernel", [Gaussian(1.0), Laplacian(1.0), Linear(), Energy(0.5)], ids=repr)
 def test_identical_samples_are_not_different(kernel: Any, null: Null) -> None:
     result = btest(X, X, kernel=kernel, block_size=2, null=null, seed=1, shuffle=False)
     assert result.statistic == pytest.approx(0.0, abs=1e-15)
@@ -516,10 +516,10 @@ def test_identical_samples_are_not_different(kernel: Any, null: Null) -> None:
 
 
 @pytest.mark.parametrize("null", NULLS, ids=repr)
-@pytest.mark.parametrize("kernel", [None, Gaussian(1.0), Linear(), Distance(), Gaussian(1e-3)])
+@pytest.mark.parametrize("kernel", [None, Gaussian(1.0), Linear(), Energy(), Gaussian(1e-3)])
 @pytest.mark.parametrize(("n_x", "n_y"), [(60, 60), (62, 90)])
 def test_two_constants(kernel: Any, null: Null, n_x: int, n_y: int) -> None:
-    n_y = n_x if isinstance(null, CrossBlocks) else n_y  # those refuse different lengths
+    n_y = n_x if isinstance(null, CrossMMD) else n_y  # those refuse different lengths
     result = btest(np.zeros((n_x, 1)), np.ones((n_y, 1)), kernel=kernel, block_size=2, null=null, seed=1)
     assert result.statistic > 0.0
     assert 0.0 < result.pvalue <= 0.001

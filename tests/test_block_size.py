@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from btests import Distance, Gaussian, Kernel, Laplacian, OnColumns, Pairwise, Polynomial
+from btests import Energy, Gaussian, Kernel, Laplacian, OnColumns, Pairwise, Polynomial
 from btests.block_size import BlockRule, check_block_rule
 from btests.data.sample import Sample
 from btests.selection import MedianFamily, bandwidths
@@ -60,7 +60,7 @@ def test_the_default_family_is_one_block_of_several_thousand_rows() -> None:
         (bandwidths(0, 3), bandwidths(), 3),
         ([Gaussian(1.0), Gaussian(2.0)], [Gaussian(1.0), Laplacian(2.0)], 3),
         ([OnColumns(Gaussian(1.0), [0])], [Gaussian(1.0)], 50),
-        ([Distance()], [Polynomial(3)], 3),
+        ([Energy()], [Polynomial(3)], 3),
     ],
 )
 def test_costs_are_ordered(cheaper: Sequence[Kernel], dearer: Sequence[Kernel], width: int) -> None:

@@ -12,9 +12,9 @@ import pytest
 from btests import Gaussian, SignFlip, Stream, btest
 from btests.data.sample import Sample
 from btests.intervals import Spread, estimate_spread
-from btests.plan import Blocks
+from btests.plan import Plan
 from btests.selection import Aggregate
-from btests.statistics import MMD, Family, summarize, summarize_family, with_moments
+from btests.statistics import MMD, Family, summarize, summarize_family, with_row_moments
 from btests.summary import Summary
 from tests.bounds import FALSE_ALARM, deviations
 from tests.reference import Array
@@ -28,8 +28,8 @@ def two_samples(n_x: int, n_y: int, seed: int, shift: float = 0.7) -> tuple[Samp
 def spread_of(n_x: int, n_y: int, block_size: int, seed: int, shift: float = 0.7) -> tuple[float, Spread]:
     x, y = two_samples(n_x, n_y, seed, shift)
     kernel = Gaussian(1.0)
-    summary = summarize(MMD(kernel), x, y, Blocks.of_size(n_x, n_y, block_size), 1)
-    return summary.mean(), estimate_spread(with_moments(summary, kernel, x, y))
+    summary = summarize(MMD(kernel), x, y, Plan.of_size(n_x, n_y, block_size), 1)
+    return summary.mean(), estimate_spread(with_row_moments(summary, kernel, x, y))
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,8 @@ def test_variance_is_that_of_the_estimate(n_x: int, n_y: int, block_size: int) -
 def test_blocks_of_one_stratum_give_the_variance_of_single_blocks() -> None:
     """A plan for many kernels adds up blocks: the mean over 300 samples agrees within 10 %, six standard errors."""
     x_y = [two_samples(480, 480, seed) for seed in range(300)]
-    plans = [Blocks.of_size(480, 480, 32, n_kernels) for n_kernels in (1, 16)]
-    assert plans[0].fold_level == 0 < plans[1].fold_level
+    plans = [Plan.of_size(480, 480, 32, n_kernels) for n_kernels in (1, 16)]
+    assert plans[0].stratum_level == 0 < plans[1].stratum_level
     kernels = (Gaussian(1.0),)
     means = [
         np.mean([estimate_spread(summarize_family(Family(kernels), x, y, plan, 1)[0]).variance for x, y in x_y])
@@ -138,36 +138,36 @@ def test_sums_keep_no_rows_and_say_so() -> None:
 
 
 def test_moments_are_for_few_blocks_of_different_lengths() -> None:
-    def moments(n_x: int, n_y: int, block_size: int) -> object:
+    def row_moments(n_x: int, n_y: int, block_size: int) -> object:
         x, y = two_samples(n_x, n_y, 0)
-        summary = summarize(MMD(Gaussian(1.0)), x, y, Blocks.of_size(n_x, n_y, block_size), 1)
-        return with_moments(summary, Gaussian(1.0), x, y).moments
+        summary = summarize(MMD(Gaussian(1.0)), x, y, Plan.of_size(n_x, n_y, block_size), 1)
+        return with_row_moments(summary, Gaussian(1.0), x, y).row_moments
 
-    assert moments(100, 100, 100) is None
-    assert moments(200, 100, 2) is None
-    assert moments(200, 100, 100) is not None
+    assert row_moments(100, 100, 100) is None
+    assert row_moments(200, 100, 2) is None
+    assert row_moments(200, 100, 100) is not None
 
 
 def test_a_kernel_that_sees_nothing_has_an_interval_of_no_width() -> None:
     x, y = Sample(np.zeros((90, 1))), Sample(np.zeros((30, 1)))
-    summary = summarize(MMD(Gaussian(1.0)), x, y, Blocks(90, 30, 1), 1)
-    assert estimate_spread(with_moments(summary, Gaussian(1.0), x, y)).variance == 0.0
+    summary = summarize(MMD(Gaussian(1.0)), x, y, Plan(90, 30, 1), 1)
+    assert estimate_spread(with_row_moments(summary, Gaussian(1.0), x, y)).variance == 0.0
 
 
 def test_fold_sizes_count_blocks() -> None:
-    def summary_of(blocks: Blocks, number: int) -> Summary:
-        k = blocks.core_size
-        found = Summary.of(blocks, np.zeros(blocks.n_blocks), np.zeros((blocks.n_folds, k, k)))
+    def summary_of(plan: Plan, number: int) -> Summary:
+        k = plan.moment_size
+        found = Summary.of(plan, np.zeros(plan.n_blocks), np.zeros((plan.n_strata, k, k)))
         return Summary((replace(found.parts[0], number=number),))
 
-    blocks = Blocks.of_size(32 * 100, 32 * 100, 32, 8)
-    one, other = summary_of(blocks, 0), summary_of(blocks, 1)
-    sizes: Array = one.fold_sizes()
-    assert sizes.shape == (len(one.cores),)
+    plan = Plan.of_size(32 * 100, 32 * 100, 32, 8)
+    one, other = summary_of(plan, 0), summary_of(plan, 1)
+    sizes: Array = one.stratum_sizes()
+    assert sizes.shape == (len(one.moments),)
     assert sizes.sum() == 100
     both = Summary.join([one, other])
-    assert both.fold_sizes().shape == (len(both.cores),)
-    assert both.fold_sizes().sum() == 200
+    assert both.stratum_sizes().shape == (len(both.moments),)
+    assert both.stratum_sizes().sum() == 200
 
 
 @pytest.mark.parametrize("n", [20, 100])

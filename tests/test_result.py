@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from btests import (
-    CrossBlocks,
+    CrossMMD,
     FewBlocksWarning,
     Gaussian,
     Normal,
@@ -148,7 +148,7 @@ def test_too_few_or_equal_values_have_no_skewness(values: Array) -> None:
         assert math.isnan(ks_normality(values).pvalue)
 
 
-@pytest.mark.parametrize("null", [Normal(), ThirdCumulant(), CrossBlocks()], ids=repr)
+@pytest.mark.parametrize("null", [Normal(), ThirdCumulant(), CrossMMD()], ids=repr)
 def test_few_blocks_warn_where_the_caller_is(null: Normal) -> None:
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(12, 2)), rng.normal(size=(12, 2))

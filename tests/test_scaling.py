@@ -13,7 +13,7 @@ import pytest
 import btests
 from btests import BTestWarning, ScaleWarning, btest
 from btests.data.sample import Sample
-from btests.plan import Blocks
+from btests.plan import Plan
 from btests.scaling import pooled_scales
 from tests.same import assert_same
 
@@ -76,7 +76,7 @@ def test_swapping_partners_changes_no_scale(lengths: tuple[int, int]) -> None:
     rng = np.random.default_rng(lengths)
     x, y = (rng.standard_cauchy(size=(n, 2)) for n in lengths)
     scales = pooled_scales(Sample(x), Sample(y))
-    of_x, of_y = Blocks.of_size(*lengths, 10).partners()
+    of_x, of_y = Plan.of_size(*lengths, 10).partners()
     for _ in range(5):
         swap = rng.random(len(of_x)) < 0.5
         p, q = x.copy(), y.copy()

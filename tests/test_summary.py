@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from btests import Gaussian, Linear, SignFlip, TestResult, pairwise_sum
 from btests.data.sample import Sample
-from btests.plan import CORE_BUDGET, Blocks
+from btests.plan import MOMENT_BUDGET, Plan
 from btests.statistics import MMD
 from btests.summary import Summary, sample_sd
 
@@ -31,18 +31,18 @@ def pieces(
     """Return the summaries of blocks edges[i] .. edges[i + 1] - 1."""
     rng = np.random.default_rng([n_x, n_y])
     x, y = Sample(rng.normal(size=(n_x, 2))), Sample(rng.normal(0.3, 1.0, size=(n_y, 2)))
-    blocks = Blocks.of_size(n_x, n_y, block_size)
+    plan = Plan.of_size(n_x, n_y, block_size)
     statistic = MMD(Linear() if linear else Gaussian(1.0), plain=plain)
-    n = blocks.n_blocks
+    n = plan.n_blocks
     cuts = [0, n] if edges is None else sorted({0, n} | {e % n for e in edges})
-    return [statistic.summarize(x, y, blocks, i, j) for i, j in itertools.pairwise(cuts)]
+    return [statistic.summarize(x, y, plan, i, j) for i, j in itertools.pairwise(cuts)]
 
 
 def assert_same(one: Summary, other: Summary) -> None:
     """Assert equality to the bit."""
-    assert one.blocks == other.blocks
+    assert one.plan == other.plan
     assert one.is_complete
-    for name in ("values", "cores"):
+    for name in ("values", "moments"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), strict=True)
 
 
@@ -96,7 +96,7 @@ def test_parts_add_in_any_order() -> None:
     parts = [replace_number(whole(n, n, 10), number) for number, n in ((3, 60), (1, 1000), (2, 200))]
     both = parts[0] + parts[1] + parts[2]
     assert_same(both, parts[2] + (parts[1] + parts[0]))
-    assert both.blocks == Blocks(1260, 1260, 126)
+    assert both.plan == Plan(1260, 1260, 126)
     np.testing.assert_array_equal(both.values, np.concatenate([parts[1].values, parts[2].values, parts[0].values]))
     with pytest.raises(ValueError, match="give every stream a part number"):
         parts[0] + replace_number(parts[1], 3)
@@ -107,8 +107,8 @@ def test_parts_add_in_any_order() -> None:
 def test_many_parts_are_folded() -> None:
     parts = [replace_number(whole(64, 64, 32), number) for number in range(100)]
     both = Summary.join(parts)
-    assert both.cores.size <= CORE_BUDGET
-    np.testing.assert_allclose(both.cores.sum(axis=0), sum(p.cores.sum(axis=0) for p in parts), rtol=1e-12)
+    assert both.moments.size <= MOMENT_BUDGET
+    np.testing.assert_allclose(both.moments.sum(axis=0), sum(p.moments.sum(axis=0) for p in parts), rtol=1e-12)
 
 
 def replace_number(summary: Summary, number: int) -> Summary:
@@ -130,8 +130,8 @@ def test_nodes_cover_the_blocks(n: int, first: int, last: int, top: int) -> None
 @given(st.integers(1, 100), st.integers(0, 7), st.integers(0, 2**32 - 1))
 def test_merged_nodes_are_sums_of_halves(n: int, top: int, seed: int) -> None:
     values = np.random.default_rng(seed).normal(size=n)
-    blocks = np.stack([np.zeros(n, dtype=np.int64), np.arange(n)], axis=1)
-    nodes, sums = pairwise_sum.merge(blocks, values, n, top)
+    plan = np.stack([np.zeros(n, dtype=np.int64), np.arange(n)], axis=1)
+    nodes, sums = pairwise_sum.merge(plan, values, n, top)
     np.testing.assert_array_equal(nodes, pairwise_sum.cover(0, n, n, top))
     wanted = [pairwise_sum.add_up(values[i : i + 2**top]) for i in range(0, n, 2**top)]
     np.testing.assert_array_equal(sums, wanted)
@@ -156,12 +156,12 @@ def test_x_and_y_may_be_swapped(sizes: tuple[int, int, int], linear: bool) -> No
     n_x, n_y, block_size = sizes
     rng = np.random.default_rng(0)
     x, y = Sample(rng.normal(size=(n_x, 2))), Sample(rng.normal(0.3, 1.0, size=(n_y, 2)))
-    blocks, other = Blocks.of_size(n_x, n_y, block_size), Blocks.of_size(n_y, n_x, block_size)
+    plan, other = Plan.of_size(n_x, n_y, block_size), Plan.of_size(n_y, n_x, block_size)
     statistic = MMD(Linear() if linear else Gaussian(1.0))
-    one = statistic.summarize(x, y, blocks)
+    one = statistic.summarize(x, y, plan)
     two = statistic.summarize(y, x, other)
     np.testing.assert_allclose(two.values, one.values, rtol=1e-11, atol=1e-14)
-    np.testing.assert_allclose(two.cores, one.cores, rtol=1e-11, atol=1e-14)
+    np.testing.assert_allclose(two.moments, one.moments, rtol=1e-11, atol=1e-14)
 
 
 def test_sample_sd() -> None:

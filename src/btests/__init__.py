@@ -15,7 +15,7 @@ from btests._warnings import (
 from btests.api import btest
 from btests.kernels import (
     Combination,
-    Distance,
+    Energy,
     Gaussian,
     InverseMultiquadric,
     Kernel,
@@ -29,7 +29,7 @@ from btests.kernels import (
     median_bandwidth,
 )
 from btests.nulls import (
-    CrossBlocks,
+    CrossMMD,
     Gamma,
     Normal,
     Null,
@@ -46,8 +46,8 @@ from btests.selection import (
     JoinedFamily,
     MaxMMD,
     MaxRatio,
-    Median,
     MedianFamily,
+    MedianHeuristic,
     PerCoordinate,
     Selector,
     Weights,
@@ -58,8 +58,8 @@ from btests.selection import (
 if TYPE_CHECKING:
     from btests.comparison import Comparison, compare
     from btests.data.open import open_source
-    from btests.partial_result import Tally
-    from btests.sequential import Watch, WatchResult
+    from btests.partial_result import PartialResult
+    from btests.sequential import SequentialResult, SequentialTest
     from btests.streaming.stream import Stream
 
 __version__ = "0.1.0"
@@ -69,10 +69,10 @@ __all__ = [
     "BTestWarning",
     "Combination",
     "Comparison",
-    "CrossBlocks",
+    "CrossMMD",
     "CrossValidation",
     "DegenerateDataWarning",
-    "Distance",
+    "Energy",
     "FewBlocksWarning",
     "Gamma",
     "Gaussian",
@@ -84,13 +84,14 @@ __all__ = [
     "Matern",
     "MaxMMD",
     "MaxRatio",
-    "Median",
     "MedianFamily",
+    "MedianHeuristic",
     "Normal",
     "Null",
     "OnColumns",
     "OrderWarning",
     "Pairwise",
+    "PartialResult",
     "Pearson",
     "PerCoordinate",
     "Permutation",
@@ -100,14 +101,13 @@ __all__ = [
     "ScaleWarning",
     "SelectionWarning",
     "Selector",
+    "SequentialResult",
+    "SequentialTest",
     "SignFlip",
     "Spectrum",
     "Stream",
-    "Tally",
     "TestResult",
     "ThirdCumulant",
-    "Watch",
-    "WatchResult",
     "Weights",
     "bandwidths",
     "btest",
@@ -121,9 +121,9 @@ __all__ = [
 _LATER = {
     "Comparison": "btests.comparison",
     "Stream": "btests.streaming.stream",
-    "Tally": "btests.partial_result",
-    "Watch": "btests.sequential",
-    "WatchResult": "btests.sequential",
+    "PartialResult": "btests.partial_result",
+    "SequentialTest": "btests.sequential",
+    "SequentialResult": "btests.sequential",
     "compare": "btests.comparison",
     "open_source": "btests.data.open",
 }

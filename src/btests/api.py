@@ -80,7 +80,7 @@ def btest(
         is not known, None is 256, two numbers are for x and y, and rows that fill no block are not tested.
     null
         How the p-value is found; ``None`` is ``SignFlip()``. Also ``"normal"``, ``"third-cumulant"``,
-        ``"sign-flip"`` and ``"cross-blocks"``; and the quadratic-time tests of all rows at once, ``"permutation"``
+        ``"sign-flip"`` and ``"cross-mmd"``; and the quadratic-time tests of all rows at once, ``"permutation"``
         (exact), ``"spectrum"`` (consistent), ``"gamma"`` and ``"pearson"`` (not consistent; for comparison).
     scale
         Divide each column by its robust scale, pooled over both samples, so that units of measurement do not matter:

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from btests.nulls.distributions import StudentLaw
+from btests.nulls.distributions import StudentDistribution
 from btests.plan import Array
 from btests.summary import ENOUGH_BLOCKS, Summary, sample_sd
 
@@ -75,7 +75,7 @@ class Spread:
 
     def quantile(self, probability: float) -> float:
         """Return theta - U such that this is the p-value of "MMD^2 is at most theta" for the estimate U."""
-        t = -StudentLaw(1.0, self.degrees).threshold(probability)
+        t = -StudentDistribution(1.0, self.degrees).threshold(probability)
         bend = t * self.skew
         found = t * (bend + math.hypot(bend, self.standard_error))
         if self.variance + 2.0 * self.skew * found < _LEAST * self.variance:
@@ -85,34 +85,34 @@ class Spread:
     def pvalue(self, difference: float) -> float:
         """Return the p-value of "MMD^2 is at most theta" for ``difference`` = theta - U; in (0, 1]."""
         variance = max(_LEAST * self.variance, self.variance + 2.0 * self.skew * difference)
-        return StudentLaw(math.sqrt(variance), self.degrees).pvalue(-difference)
+        return StudentDistribution(math.sqrt(variance), self.degrees).pvalue(-difference)
 
 
 def estimate_spread(summary: Summary) -> Spread:
     """Return the variance and the skewness of the estimate of MMD^2, valid under the alternative (section 2.1).
 
     From the values of the blocks where there are at least 40. Otherwise from the groups of rows inside the blocks, for
-    samples of one length, or from single rows (see :func:`btests.statistics.row_moments.with_moments`).
+    samples of one length, or from single rows (see :func:`btests.statistics.row_moments.with_row_moments`).
 
     Raises
     ------
     ValueError
         For one block of fewer than 8 rows, and for one block of samples of different lengths whose rows are gone.
     """
-    blocks = summary.blocks
-    if blocks.n_blocks < ENOUGH_BLOCKS:
-        if blocks.paired and blocks.n_groups >= _ENOUGH_GROUPS:
+    plan = summary.plan
+    if plan.n_blocks < ENOUGH_BLOCKS:
+        if plan.paired and plan.n_groups >= _ENOUGH_GROUPS:
             return _from_groups(summary)
-        if summary.moments is not None:
-            unit, variance, linear, interaction, degrees = summary.moments()
-            m = blocks.n_blocks
+        if summary.row_moments is not None:
+            unit, variance, linear, interaction, degrees = summary.row_moments()
+            m = plan.n_blocks
             return Spread.of(variance / m, linear / m**2, interaction / m**2, degrees, unit)
-    if blocks.n_blocks > 1:
+    if plan.n_blocks > 1:
         return _from_values(summary.values)
-    if blocks.paired or blocks.block_size < _ENOUGH_GROUPS:
+    if plan.paired or plan.block_size < _ENOUGH_GROUPS:
         raise ValueError(
             f"an interval for MMD^2 needs at least 2 blocks or {_ENOUGH_GROUPS} rows, "
-            f"got one block of {blocks.block_size} rows"
+            f"got one block of {plan.block_size} rows"
         )
     raise ValueError(
         "an interval for MMD^2 from one block of samples of different lengths needs their rows, which a sum of "
@@ -137,19 +137,19 @@ def _from_groups(summary: Summary) -> Spread:
     ``2 sum C^2``, twice. The rest is unbiased after division by the factor below, for any number of blocks. Blocks of
     one fold have independent entries of mean zero, so that sums over folds have the same expectations.
     """
-    blocks = summary.blocks
-    unit = float(np.abs(summary.cores).max(initial=0.0))
-    degrees = len(summary.cores) * blocks.n_groups - 1
+    plan = summary.plan
+    unit = float(np.abs(summary.moments).max(initial=0.0))
+    degrees = len(summary.moments) * plan.n_groups - 1
     if unit == 0.0:
         return Spread(0.0, 0.0, degrees)
-    cores = summary.cores / unit
-    weights = summary.fold_sizes()[:, None, None] * blocks.pair_weights()
+    moments = summary.moments / unit
+    weights = summary.stratum_sizes()[:, None, None] * plan.pair_weights()
     # The pairs inside a group are not in the cores: the others stand for them.
-    centred = (cores - cores.sum() / weights.sum() * weights) / weights.sum()
+    centred = (moments - moments.sum() / weights.sum() * weights) / weights.sum()
     projections = centred.sum(axis=-1)
-    n = blocks.n_blocks * blocks.n_groups
+    n = plan.n_blocks * plan.n_groups
     degenerate = 2.0 * float(np.sum(centred**2))
-    known = 1.0 - 4.0 / n + 2.0 / (n * (blocks.n_groups - 1.0))
+    known = 1.0 - 4.0 / n + 2.0 / (n * (plan.n_groups - 1.0))
     variance = max(degenerate, (4.0 * float(np.sum(projections**2)) - degenerate) / known)
     linear = 8.0 * float(np.sum(projections**3))
     interaction = 24.0 * float(np.sum((centred @ projections[..., None])[..., 0] * projections))

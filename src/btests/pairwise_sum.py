@@ -51,7 +51,7 @@ def starts(nodes: Index) -> Index:
     return np.asarray(nodes[:, 1] << nodes[:, 0])
 
 
-def merge(nodes: Index, cores: Array, n_blocks: int, top: int) -> tuple[Index, Array]:
+def merge(nodes: Index, moments: Array, n_blocks: int, top: int) -> tuple[Index, Array]:
     """Add halves to wholes up to level ``top``: nodes (q, 2) and cores (q, ...), both in the order of their blocks."""
     for level in range(int(nodes[:, 0].min(initial=top)), top):
         places = nodes[:, 1]
@@ -63,17 +63,17 @@ def merge(nodes: Index, cores: Array, n_blocks: int, top: int) -> tuple[Index, A
         firsts = np.flatnonzero(paired)
         if not firsts.size and not alone.any():
             continue
-        nodes, cores = nodes.copy(), cores.copy()
-        cores[firsts] += cores[firsts + 1]
+        nodes, moments = nodes.copy(), moments.copy()
+        moments[firsts] += moments[firsts + 1]
         for risen in (firsts, np.flatnonzero(alone)):
             nodes[risen] = np.stack([nodes[risen, 0] + 1, nodes[risen, 1] // 2], axis=1)
-        nodes, cores = np.delete(nodes, firsts + 1, axis=0), np.delete(cores, firsts + 1, axis=0)
-    return nodes, cores
+        nodes, moments = np.delete(nodes, firsts + 1, axis=0), np.delete(moments, firsts + 1, axis=0)
+    return nodes, moments
 
 
-def add_up(cores: Array) -> Array:
+def add_up(moments: Array) -> Array:
     """Return the sum over the first axis, which begins at the first block of a node, as the tree has it: (m, ...)."""
-    while len(cores) > 1:
-        whole = len(cores) // 2 * 2
-        cores = np.concatenate([cores[0:whole:2] + cores[1:whole:2], cores[whole:]])
-    return np.asarray(cores[0])
+    while len(moments) > 1:
+        whole = len(moments) // 2 * 2
+        moments = np.concatenate([moments[0:whole:2] + moments[1:whole:2], moments[whole:]])
+    return np.asarray(moments[0])

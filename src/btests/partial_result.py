@@ -23,7 +23,7 @@ _IN_WORDS = {"width": "the number of columns", "dtype": "their arithmetic (dtype
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Tally:
+class PartialResult:
     """What all blocks so far have left behind; ``a + b`` joins the tallies of different blocks, in any order.
 
     Block values and the sums that sign flips act on: everything that a null, an interval, a tolerance or the choice
@@ -40,7 +40,7 @@ class Tally:
         For the null.
     correction, weights
         How a family is corrected for: see :class:`btests.Aggregate`.
-    engine, order, n_waiting
+    engine, order, n_pending
         As in :class:`btests.TestResult`.
     width
         Columns of the rows; None where nobody has told.
@@ -55,12 +55,12 @@ class Tally:
     weights: tuple[float, ...] | None = None
     engine: str = ""
     order: str = "as stored"
-    n_waiting: tuple[int, int] = (0, 0)
+    n_pending: tuple[int, int] = (0, 0)
     width: int | None = None
     dtype: str = "float64"
 
     def __repr__(self) -> str:
-        return f"Tally({_told(self.kernels)}: {self.n_blocks} blocks, seed {self.seed})"
+        return f"PartialResult({_told(self.kernels)}: {self.n_blocks} blocks, seed {self.seed})"
 
     @property
     def n_blocks(self) -> int:
@@ -72,21 +72,21 @@ class Tally:
         """Whether no block of a plan is missing, so that there is a result."""
         return self.summaries[0].is_complete
 
-    def __add__(self, other: Tally) -> Tally:
+    def __add__(self, other: PartialResult) -> PartialResult:
         """Return the tally of both sets of blocks."""
-        if not isinstance(other, Tally):
+        if not isinstance(other, PartialResult):
             return NotImplemented
-        return Tally.join([self, other])
+        return PartialResult.join([self, other])
 
     @classmethod
-    def join(cls, tallies: Iterable[Tally]) -> Tally:
+    def join(cls, partials: Iterable[PartialResult]) -> PartialResult:
         """Return the tally of all blocks, whatever the order of ``tallies``."""
-        tallies = list(tallies)
-        if not tallies:
+        partials = list(partials)
+        if not partials:
             raise ValueError("there is nothing to join")
-        one = tallies[0]
+        one = partials[0]
         for name in ("kernels", "seed", "correction", "weights", "engine", "order", "width", "dtype"):
-            different = [getattr(t, name) for t in tallies if not _alike(getattr(t, name), getattr(one, name))]
+            different = [getattr(t, name) for t in partials if not _alike(getattr(t, name), getattr(one, name))]
             if different and name == "kernels":
                 raise ValueError(
                     f"tallies of different kernels do not add: {_told(one.kernels)}, and {_told(different[0])}; give "
@@ -97,9 +97,9 @@ class Tally:
                 raise ValueError(
                     f"tallies that differ in {what} do not add: {getattr(one, name)!r} and {different[0]!r}"
                 )
-        summaries = tuple(Summary.join(found) for found in zip(*(t.summaries for t in tallies), strict=True))
-        waiting = (sum(t.n_waiting[0] for t in tallies), sum(t.n_waiting[1] for t in tallies))
-        return replace(one, summaries=summaries, n_waiting=waiting)
+        summaries = tuple(Summary.join(found) for found in zip(*(t.summaries for t in partials), strict=True))
+        waiting = (sum(t.n_pending[0] for t in partials), sum(t.n_pending[1] for t in partials))
+        return replace(one, summaries=summaries, n_pending=waiting)
 
     def result(self, null: Null | str | None = None) -> TestResult:
         """Return the test of these blocks, as often and with as many nulls as wanted.
@@ -109,13 +109,13 @@ class Tally:
         return replace(conclude(self, null_of(null)), read="in batches")
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write a file that ``Tally.load`` reads; one that exists is overwritten with ``force`` alone."""
+        """Write a file that ``PartialResult.load`` reads; one that exists is overwritten with ``force`` alone."""
         from btests.partial_result_file import as_path, save
 
         save(self, as_path(path), force=force)
 
     @staticmethod
-    def load(path: str | os.PathLike[str]) -> Tally:
+    def load(path: str | os.PathLike[str]) -> PartialResult:
         """Return the tally that a file holds."""
         from btests.partial_result_file import as_path, load
 
@@ -135,7 +135,7 @@ def _alike(one: Any, other: Any) -> bool:
 
 
 def conclude(
-    tally: Tally,
+    partial: PartialResult,
     null: Null,
     *,
     began: float | None = None,
@@ -146,40 +146,40 @@ def conclude(
     began = time.perf_counter() if began is None else began
     if wants_gram(null):
         raise ValueError(f"{null!r} needs all rows at once, and a tally has none; take SignFlip() or Normal()")
-    if not tally.is_complete:
-        n = tally.summaries[0].blocks.n_blocks
-        raise ValueError(f"{tally.n_blocks} of {n} blocks are there; add the others first")
-    if len(tally.kernels) == 1:
+    if not partial.is_complete:
+        n = partial.summaries[0].plan.n_blocks
+        raise ValueError(f"{partial.n_blocks} of {n} blocks are there; add the others first")
+    if len(partial.kernels) == 1:
         return TestResult.conclude(
-            tally.summaries[0],
+            partial.summaries[0],
             null,
-            tally.kernels[0],
-            tally.seed,
-            engine=tally.engine,
+            partial.kernels[0],
+            partial.seed,
+            engine=partial.engine,
             began=began,
-            order=tally.order,
-            n_waiting=tally.n_waiting,
+            order=partial.order,
+            n_pending=partial.n_pending,
         )
     if not isinstance(null, SignFlip):
         raise ValueError(f"Aggregate needs sign flips that its kernels share: null must be SignFlip(), got {null!r}")
-    aggregate = selector or Aggregate(tally.kernels, tally.correction, tally.weights)  # type: ignore[arg-type]
-    verdict = aggregate.conclude(tally.summaries, null, tally.seed)
+    aggregate = selector or Aggregate(partial.kernels, partial.correction, partial.weights)  # type: ignore[arg-type]
+    verdict = aggregate.conclude(partial.summaries, null, partial.seed)
     rated = tuple(
-        Candidate(kernel, float(score), float(j == verdict.spoke))
-        for j, (kernel, score) in enumerate(zip(tally.kernels, verdict.scores, strict=True))
+        Candidate(kernel, float(score), float(j == verdict.selected))
+        for j, (kernel, score) in enumerate(zip(partial.kernels, verdict.scores, strict=True))
     )
-    spoke = verdict.spoke
+    selected = verdict.selected
     return TestResult.conclude(
-        tally.summaries[spoke] if verdict.is_heard else tally.summaries[spoke].silenced(),
+        partial.summaries[selected] if verdict.is_resolved else partial.summaries[selected].zeroed(),
         null,
-        tally.kernels[spoke],
-        tally.seed,
-        engine=tally.engine,
+        partial.kernels[selected],
+        partial.seed,
+        engine=partial.engine,
         began=began,
-        law=verdict.law,
+        null_distribution=verdict.null_distribution,
         selector=aggregate,
         candidates=rated,
         selection=selection,
-        order=tally.order,
-        n_waiting=tally.n_waiting,
+        order=partial.order,
+        n_pending=partial.n_pending,
     )

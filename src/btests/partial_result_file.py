@@ -17,8 +17,8 @@ import numpy as np
 from btests import pairwise_sum
 from btests.data.cell_checks import shortly
 from btests.kernels.serialization import from_spec, to_spec
-from btests.partial_result import Tally
-from btests.plan import Blocks
+from btests.partial_result import PartialResult
+from btests.plan import Plan
 from btests.selection import Aggregate
 from btests.statistics import measured
 from btests.summary import Part, Summary, check_alike
@@ -34,11 +34,11 @@ def as_path(path: object) -> Path:
     return Path(path)
 
 
-def save(tally: Tally, path: Path, *, force: bool) -> None:
+def save(partial: PartialResult, path: Path, *, force: bool) -> None:
     """Write a tally to a new file, or over an old one; the old one stays whole until the new one is."""
     if path.exists() and not force:
         raise ValueError(f"{str(path)!r} exists; give another name, or force=True to write over it")
-    write_arrays(path, header_of(tally), arrays_of(tally))
+    write_arrays(path, header_of(partial), arrays_of(partial))
 
 
 def write_arrays(path: Path, header: dict[str, Any], arrays: dict[str, Any]) -> None:
@@ -91,59 +91,59 @@ def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     return header, arrays
 
 
-def load(path: Path) -> Tally:
+def load(path: Path) -> PartialResult:
     """Return the tally that a file holds, or say why it holds none."""
     header, arrays = read_arrays(path)
     if "checkpoint" in header:
         raise ValueError(f"{str(path)!r} is a checkpoint, which the call that wrote it goes on from, and no tally")
     try:
-        return tally_of(header, arrays)
+        return partial_result_of(header, arrays)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         raise ValueError(f"{str(path)!r} is a damaged tally: {shortly(error)}") from None
 
 
-def header_of(tally: Tally) -> dict[str, Any]:
+def header_of(partial: PartialResult) -> dict[str, Any]:
     """Return all of a tally but its arrays, fit for JSON."""
-    first = tally.summaries[0]
+    first = partial.summaries[0]
     return {
         "format": "btests tally",
         "version": VERSION,
-        "kernels": [to_spec(kernel) for kernel in tally.kernels],
-        "typical": [summary.typical for summary in tally.summaries],
-        "parts": [{"number": part.number} | asdict(part.blocks) for part in first.parts],
-        "seed": tally.seed,
-        "correction": tally.correction,
-        "weights": tally.weights,
-        "engine": tally.engine,
-        "order": tally.order,
-        "n_waiting": tally.n_waiting,
-        "width": tally.width,
-        "dtype": tally.dtype,
+        "kernels": [to_spec(kernel) for kernel in partial.kernels],
+        "kernel_scale": [summary.kernel_scale for summary in partial.summaries],
+        "parts": [{"number": part.number} | asdict(part.plan) for part in first.parts],
+        "seed": partial.seed,
+        "correction": partial.correction,
+        "weights": partial.weights,
+        "engine": partial.engine,
+        "order": partial.order,
+        "n_pending": partial.n_pending,
+        "width": partial.width,
+        "dtype": partial.dtype,
     }
 
 
-def arrays_of(tally: Tally) -> dict[str, Any]:
+def arrays_of(partial: PartialResult) -> dict[str, Any]:
     """Return the arrays of a tally by name."""
     arrays: dict[str, Any] = {}
-    for p, part in enumerate(tally.summaries[0].parts):
+    for p, part in enumerate(partial.summaries[0].parts):
         arrays[f"spans_{p}"], arrays[f"nodes_{p}"] = part.spans, part.nodes
-        for j, summary in enumerate(tally.summaries):
-            arrays[f"values_{p}_{j}"], arrays[f"cores_{p}_{j}"] = summary.parts[p].values, summary.parts[p].cores
+        for j, summary in enumerate(partial.summaries):
+            arrays[f"values_{p}_{j}"], arrays[f"moments_{p}_{j}"] = summary.parts[p].values, summary.parts[p].moments
     return arrays
 
 
-def tally_of(header: dict[str, Any], arrays: dict[str, Any]) -> Tally:
+def partial_result_of(header: dict[str, Any], arrays: dict[str, Any]) -> PartialResult:
     """Return the tally of a header and arrays; raise where they do not fit together."""
     kernels = tuple(from_spec(spec) for spec in header["kernels"])
     told = header["parts"]
     numbers = [_whole(part["number"], "a part") for part in told]
-    if not kernels or not told or numbers != sorted(set(numbers)) or len(header["typical"]) != len(kernels):
+    if not kernels or not told or numbers != sorted(set(numbers)) or len(header["kernel_scale"]) != len(kernels):
         raise ValueError("there must be a kernel, a part, and a typical size for each kernel")
     summaries = []
     for j in range(len(kernels)):
         parts = tuple(_part(one, arrays, p, j) for p, one in enumerate(told))
         if len(parts) > 1:
-            check_alike([part.blocks for part in parts])
+            check_alike([part.plan for part in parts])
         summaries.append(Summary(parts))
     weights = None if header["weights"] is None else tuple(float(w) for w in header["weights"])
     if len(kernels) > 1:
@@ -152,13 +152,13 @@ def tally_of(header: dict[str, Any], arrays: dict[str, Any]) -> Tally:
         raise ValueError(f"there are {len(weights)} weights for {len(kernels)} kernels")
     if header["order"] not in ("exact", "buffered", "as stored"):
         raise ValueError(f"rows cannot be in the order {header['order']!r}")
-    waiting_x, waiting_y = (_whole(n, "a number of rows") for n in header["n_waiting"])
+    waiting_x, waiting_y = (_whole(n, "a number of rows") for n in header["n_pending"])
     width, dtype = header.get("width"), header.get("dtype", "float64")  # the first files did not tell them
     if dtype not in ("float64", "float32"):
         raise ValueError(f"nothing is computed in {dtype!r}")
-    return Tally(
+    return PartialResult(
         kernels,
-        measured(summaries, kernels, [float(typical) for typical in header["typical"]]),
+        measured(summaries, kernels, [float(kernel_scale) for kernel_scale in header["kernel_scale"]]),
         _whole(header["seed"], "the seed"),
         str(header["correction"]),
         weights,
@@ -171,21 +171,21 @@ def tally_of(header: dict[str, Any], arrays: dict[str, Any]) -> Tally:
 
 
 def _part(told: dict[str, Any], arrays: dict[str, Any], p: int, j: int) -> Part:
-    blocks = Blocks(*(_whole(told[name], name) for name in ("n_x", "n_y", "n_blocks", "n_kernels")))
-    if not 1 <= blocks.n_blocks <= min(blocks.n_x, blocks.n_y) // 2 or blocks.n_kernels < 1:
-        raise ValueError(f"no plan has {blocks.n_x} and {blocks.n_y} rows in {blocks.n_blocks} blocks")
+    plan = Plan(*(_whole(told[name], name) for name in ("n_x", "n_y", "n_blocks", "n_kernels")))
+    if not 1 <= plan.n_blocks <= min(plan.n_x, plan.n_y) // 2 or plan.n_kernels < 1:
+        raise ValueError(f"no plan has {plan.n_x} and {plan.n_y} rows in {plan.n_blocks} blocks")
     spans, nodes = (_array(arrays, f"{name}_{p}", np.int64, 2) for name in ("spans", "nodes"))
-    values, cores = (_array(arrays, f"{name}_{p}_{j}", np.float64, n) for name, n in (("values", 1), ("cores", 3)))
+    values, moments = (_array(arrays, f"{name}_{p}_{j}", np.float64, n) for name, n in (("values", 1), ("moments", 3)))
     # Numbers are looked at before anything is made of them: those of an altered file may be as large as they like.
-    inside = spans.shape[1] == 2 and (not spans.size or (spans.min() >= 0 and spans.max() <= blocks.n_blocks))
+    inside = spans.shape[1] == 2 and (not spans.size or (spans.min() >= 0 and spans.max() <= plan.n_blocks))
     apart = inside and np.all(spans[:, 0] < spans[:, 1]) and np.all(spans[1:, 0] > spans[:-1, 1])
     if not apart or values.shape != (int((spans[:, 1] - spans[:, 0]).sum()),):
         raise ValueError(f"the blocks of part {told['number']} are not all there")
-    wanted = [pairwise_sum.cover(first, last, blocks.n_blocks, blocks.fold_level) for first, last in spans.tolist()]
+    wanted = [pairwise_sum.cover(first, last, plan.n_blocks, plan.stratum_level) for first, last in spans.tolist()]
     whole = np.concatenate([nodes[:0], *wanted])
-    if not np.array_equal(nodes, whole) or cores.shape != (len(nodes), blocks.core_size, blocks.core_size):
+    if not np.array_equal(nodes, whole) or moments.shape != (len(nodes), plan.moment_size, plan.moment_size):
         raise ValueError(f"the blocks of part {told['number']} are not all there")
-    return Part(int(told["number"]), blocks, spans, values, nodes, cores)
+    return Part(int(told["number"]), plan, spans, values, nodes, moments)
 
 
 def _array(arrays: dict[str, Any], name: str, dtype: type[np.generic], n_dimensions: int) -> Any:

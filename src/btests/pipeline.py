@@ -10,15 +10,15 @@ from typing import Any
 from btests.block_size import BlockSize
 from btests.data.sample import AnySample, Sample
 from btests.kernels import Kernel, OnColumns
-from btests.nulls import Law, Null, SignFlip
+from btests.nulls import Null, NullDistribution, SignFlip
 from btests.nulls.protocol import check_sizes, wants_gram
-from btests.partial_result import Tally, conclude
-from btests.plan import Blocks
+from btests.partial_result import PartialResult, conclude
+from btests.plan import Plan
 from btests.result import TestResult
 from btests.scaling import pooled_scales, warn_of_scales
 from btests.selection import Aggregate, PerCoordinate, Selection, Selector, Setting
 from btests.selection.registry import KERNELS
-from btests.statistics import MMD, Family, Gram, summarize, with_moments
+from btests.statistics import MMD, Family, Gram, summarize, with_row_moments
 from btests.statistics.checks import check_kernel, check_precision
 
 
@@ -77,10 +77,10 @@ class Question:
             )
         selection, summaries = aggregate.summarize(x, y, self.setting)
         kernels = tuple(candidate.kernel for candidate in selection.candidates)
-        tally = Tally(kernels, summaries, self.seed, engine=Family(kernels).engine(x), order=self.order)
-        found = conclude(tally, self.null, began=self.began, selector=aggregate, selection=selection)
+        partial = PartialResult(kernels, summaries, self.seed, engine=Family(kernels).engine(x), order=self.order)
+        found = conclude(partial, self.null, began=self.began, selector=aggregate, selection=selection)
         # Moments of the strongest kernel alone, which is the one that is reported.
-        summary = with_moments(found.summary, found.kernel, x, y)
+        summary = with_row_moments(found.summary, found.kernel, x, y)
         return replace(found, summary=summary, block_rule=self.setting.block_size(x, y, kernels).rule)
 
     def _one_kernel(self, selection: Selection) -> TestResult:
@@ -89,27 +89,27 @@ class Question:
         check_precision(kernel, x, y, self.setting.dtype)
         statistic = MMD(kernel, self.setting.dtype)
         size, rule = self._size(x, y, kernel)
-        blocks = Blocks.of_size(len(x), len(y), size)
+        plan = Plan.of_size(len(x), len(y), size)
         engine = statistic.engine(x)
         evidence: object = None
-        law: Law | None = None
+        null_distribution: NullDistribution | None = None
         if wants_gram(self.null) and isinstance(x, Sample) and isinstance(y, Sample):
             # The plain path would hold the matrices of a whole block, which is all rows here, and evaluate a kernel
             # that is slow a second time: the one pass over the tiles serves both. Compiled loops are faster than that.
             evidence = gram = Gram(kernel, x, y, for_summary=engine == "numpy")
-            law = self.null.learn(gram, self.seed)
-            summary = gram.summary() if engine == "numpy" else summarize(statistic, x, y, blocks)
+            null_distribution = self.null.distribution(gram, self.seed)
+            summary = gram.summary() if engine == "numpy" else summarize(statistic, x, y, plan)
         else:
-            summary = summarize(statistic, x, y, blocks)
+            summary = summarize(statistic, x, y, plan)
         found = TestResult.conclude(
-            with_moments(summary, kernel, x, y),
+            with_row_moments(summary, kernel, x, y),
             self.null,
             kernel,
             self.seed,
             engine=engine,
             began=self.began,
             evidence=evidence,
-            law=law,
+            null_distribution=null_distribution,
             selector=selector_of(self.kernel) if not isinstance(self.kernel, Aggregate) else None,
             selection=selection,
             order=self.order,

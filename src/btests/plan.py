@@ -19,14 +19,14 @@ MAX_GROUPS = 32
 #: Most numbers that all cores of a summary hold together; at least half as many where there are blocks for them. Under
 #: H_A, flips shared within a fold widen the null variance by 2 z^2 / 2^15 at most (z the observed z-score), so this
 #: costs no power and keeps a summary near half a megabyte.
-CORE_BUDGET = 2**16
+MOMENT_BUDGET = 2**16
 
 #: The cores of a family of kernels are that much smaller at most: 2^12 numbers for each kernel widen the null
 #: variance by 1 % only at z = 5, and what 26 kernels cost is not the reading and writing of their cores.
 MOST_SHARES = 8
 
 #: Most folds. Blocks of two rows have one pair each: 2048 of them widen the variance by z^2 / 2048, 1 % at z = 5.
-MAX_FOLDS = 2**12
+MAX_STRATA = 2**12
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Blocks:
+class Plan:
     """Deal ``n_x`` and ``n_y`` rows into ``n_blocks`` blocks, so that every row is used.
 
     Blocks of one sample differ in size by one row at most, larger blocks first. Row ``r`` of a block belongs to group
@@ -57,7 +57,7 @@ class Blocks:
     n_kernels: int = 1
 
     @classmethod
-    def of_size(cls, n_x: int, n_y: int, block_size: int, n_kernels: int = 1) -> Blocks:
+    def of_size(cls, n_x: int, n_y: int, block_size: int, n_kernels: int = 1) -> Plan:
         """Return as many blocks of at least ``block_size`` rows a side as the smaller sample fills."""
         return cls(n_x, n_y, min(n_x, n_y) // block_size, n_kernels)
 
@@ -77,24 +77,24 @@ class Blocks:
         return min(MAX_GROUPS, self.block_size)
 
     @property
-    def core_size(self) -> int:
+    def moment_size(self) -> int:
         """Rows of a core: the groups, and for samples of different lengths one more for all that never swaps."""
         return self.n_groups + (not self.paired)
 
     @property
-    def fold_level(self) -> int:
+    def stratum_level(self) -> int:
         """Blocks in a fold, as a power of two: the least that keeps the folds within their budget."""
-        most = max(1, min(MAX_FOLDS, CORE_BUDGET // min(self.n_kernels, MOST_SHARES) // self.core_size**2))
+        most = max(1, min(MAX_STRATA, MOMENT_BUDGET // min(self.n_kernels, MOST_SHARES) // self.moment_size**2))
         return max(0, (-(-self.n_blocks // most) - 1).bit_length())
 
     @property
-    def n_folds(self) -> int:
+    def n_strata(self) -> int:
         """Folds over all blocks; fewer where many kernels are summarized at once."""
-        return -(-self.n_blocks >> self.fold_level)
+        return -(-self.n_blocks >> self.stratum_level)
 
-    def fold_edges(self) -> Index:
+    def stratum_edges(self) -> Index:
         """Return the first block of each fold and the end: (n_folds + 1,). The last fold may be smaller."""
-        edges = np.arange(self.n_folds + 1, dtype=np.int64) << self.fold_level
+        edges = np.arange(self.n_strata + 1, dtype=np.int64) << self.stratum_level
         edges[-1] = self.n_blocks
         return edges
 
@@ -142,13 +142,13 @@ class Blocks:
 
         It is the share of pairs between different groups: pairs inside a group do not move.
         """
-        cores = values = 0.0
+        moments = values = 0.0
         for run in self.runs(0, self.n_blocks):
             pairs = run.b_x * (run.b_x - 1)
             sizes = group_sizes(run.b_x, self.n_groups)
-            cores += run.n_blocks * float(run.b_x**2 - (sizes**2).sum()) / pairs**2
+            moments += run.n_blocks * float(run.b_x**2 - (sizes**2).sum()) / pairs**2
             values += run.n_blocks / pairs
-        return cores / values
+        return moments / values
 
 
 def group_sizes(n_rows: int, n_groups: int) -> Index:

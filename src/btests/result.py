@@ -17,7 +17,7 @@ from btests.diagnostics import Normality, ks_normality, skewness
 from btests.intervals import Spread, estimate_spread
 from btests.kernels.combination import shortened
 from btests.kernels.protocol import Kernel
-from btests.nulls.distributions import DrawnLaw, Law
+from btests.nulls.distributions import NullDistribution, ResampledDistribution
 from btests.nulls.protocol import Null
 from btests.plan import Array
 from btests.result_notes import note_on, warn_of_order, warn_of_rounding
@@ -32,7 +32,7 @@ OVERFLOWED = "the kernel overflowed or gave NaN here; scale the data down or tak
 _RULES = {"budget": "budget of operations", "n^0.5": "square root of n"}
 
 
-class Interval(NamedTuple):
+class ConfidenceInterval(NamedTuple):
     """A confidence interval."""
 
     low: float
@@ -47,7 +47,7 @@ class TestResult:
     ----------
     statistic
         The average of the block MMD^2, unbiased. It may be negative: then the samples are, if anything, closer than
-        two samples of one distribution usually are. (With ``CrossBlocks``, from the pairs between halves alone; with
+        two samples of one distribution usually are. (With ``CrossMMD``, from the pairs between halves alone; with
         ``Spectrum`` and ``Gamma`` the biased MMD^2 of all rows, which is never negative.)
     pvalue
         Probability of a statistic at least as large if both samples had the same distribution. Never 0.
@@ -72,12 +72,12 @@ class TestResult:
         The kernels to choose from, with their scores and weights; none where there was only one.
     note
         One sentence where the kernel, or the choice of it, is not what was hoped for, else empty.
-    n_spent
+    n_train
         Rows of x and of y that the choice used up. They were not tested.
     order
         How rows were put in order before they were dealt into blocks: ``exact`` (any row anywhere), ``buffered`` (rows
         that are stored near one another may have met the same blocks) or ``as stored``.
-    n_waiting
+    n_pending
         Rows of x and of y that were not tested because they fill no block; of a stream, they wait for others.
     scale
         What each column was divided by before the test; None for columns as they are.
@@ -100,14 +100,14 @@ class TestResult:
     # Not compared: two runs with one seed are equal, and arrays do not compare to one answer.
     seconds: float = field(compare=False)
     summary: Summary = field(repr=False, compare=False)
-    law: Law = field(repr=False, compare=False)
+    null_distribution: NullDistribution = field(repr=False, compare=False)
     # Not compared either: the same kernel on the same rows is the same test, whoever named the kernel.
     selector: Selector | Aggregate | None = field(default=None, compare=False)
     candidates: tuple[Candidate, ...] = field(default=(), repr=False)
     note: str = ""
-    n_spent: tuple[int, int] = (0, 0)
+    n_train: tuple[int, int] = (0, 0)
     order: str = "as stored"
-    n_waiting: tuple[int, int] = (0, 0)
+    n_pending: tuple[int, int] = (0, 0)
     read: str = field(default="at once", compare=False)
     block_rule: str = field(default="given", compare=False)
     scale: tuple[float, ...] | None = field(default=None, repr=False)
@@ -123,12 +123,12 @@ class TestResult:
         engine: str = "",
         began: float | None = None,
         evidence: object = None,
-        law: Law | None = None,
+        null_distribution: NullDistribution | None = None,
         selector: Selector | Aggregate | None = None,
         selection: Selection | None = None,
         candidates: tuple[Candidate, ...] | None = None,
         order: str = "as stored",
-        n_waiting: tuple[int, int] = (0, 0),
+        n_pending: tuple[int, int] = (0, 0),
     ) -> TestResult:
         """Return the result of a complete summary; ``began`` is when the work did, on ``time.perf_counter``.
 
@@ -137,21 +137,19 @@ class TestResult:
         ``candidates`` those that it was chosen from, where that is not what the selection says.
         """
         if not summary.is_complete:
-            raise ValueError(
-                f"{summary.values.size} of {summary.blocks.n_blocks} blocks are there; add the others first"
-            )
-        if not (np.isfinite(summary.values).all() and np.isfinite(summary.cores).all()):
+            raise ValueError(f"{summary.values.size} of {summary.plan.n_blocks} blocks are there; add the others first")
+        if not (np.isfinite(summary.values).all() and np.isfinite(summary.moments).all()):
             raise ValueError(OVERFLOWED)
-        if law is None:  # a family has been listened to before
-            summary = summary.audible()
+        if null_distribution is None:  # a family has been listened to before
+            summary = summary.resolved()
         warn_of_rounding(summary, kernel)
         evidence = summary if evidence is None else evidence
-        law = null.learn(evidence, seed) if law is None else law
+        null_distribution = null.distribution(evidence, seed) if null_distribution is None else null_distribution
         statistic = null.statistic(evidence)
-        pvalue = law.pvalue(statistic)
-        b = summary.blocks
+        pvalue = null_distribution.pvalue(statistic)
+        b = summary.plan
         seconds = 0.0 if began is None else time.perf_counter() - began
-        note, n_spent = ("", (0, 0)) if selection is None else (selection.note, selection.n_spent)
+        note, n_train = ("", (0, 0)) if selection is None else (selection.note, selection.n_train)
         if candidates is None:
             candidates = () if selection is None else selection.candidates
         warn_of_order(summary, order)
@@ -166,13 +164,13 @@ class TestResult:
             engine,
             seconds,
             summary,
-            law,
+            null_distribution,
             selector,
             candidates,
-            note or note_on(summary, law),
-            n_spent,
+            note or note_on(summary, null_distribution),
+            n_train,
             order,
-            n_waiting,
+            n_pending,
         )
 
     def __iter__(self) -> Iterator[float]:
@@ -186,7 +184,7 @@ class TestResult:
 
     def threshold(self, alpha: float = 0.05) -> float:
         """Return the value that the statistic must exceed to be significant at level ``alpha``."""
-        return self.law.threshold(check_alpha(alpha))
+        return self.null_distribution.threshold(check_alpha(alpha))
 
     @property
     def block_values(self) -> Array:
@@ -200,10 +198,10 @@ class TestResult:
         """Standard error of the estimate of MMD^2, whether or not the distributions differ (section 2.1)."""
         return self._spread().standard_error
 
-    def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
+    def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
         """Return a two-sided confidence interval for MMD^2, whether or not the distributions differ.
 
-        It is about the average of the block values (with ``CrossBlocks``, ``Spectrum`` and ``Gamma`` too, whose
+        It is about the average of the block values (with ``CrossMMD``, ``Spectrum`` and ``Gamma`` too, whose
         statistics are other estimates) and corrected for skewness: it reaches further up than down as a rule. MMD^2
         itself is never negative; the interval may begin below zero, and it does not begin above zero where the test
         does not reject at the level ``1 - confidence_level``.
@@ -231,7 +229,7 @@ class TestResult:
         confidence_level = check_alpha(confidence_level)
         alpha, mean, spread = 1.0 - confidence_level, self.summary.mean(), self._spread()
         low, high = mean + spread.quantile(alpha / 2.0), mean + spread.quantile(1.0 - alpha / 2.0)
-        return Interval(min(low, 0.0) if self._pvalue_of_zero() > alpha else low, high)
+        return ConfidenceInterval(min(low, 0.0) if self._pvalue_of_zero() > alpha else low, high)
 
     def pvalue_above(self, tau: float) -> float:
         """Return the p-value of "MMD^2 is at most ``tau``": small where the difference is more than tolerated.
@@ -247,8 +245,13 @@ class TestResult:
 
     def _pvalue_of_zero(self) -> float:
         """Return ``pvalue``, or 0 if it is as small as the number of draws allows, and says no more than that."""
-        law = self.law
-        return 0.0 if isinstance(law, DrawnLaw) and self.statistic > law.draws[-1] + law.tolerance else self.pvalue
+        null_distribution = self.null_distribution
+        return (
+            0.0
+            if isinstance(null_distribution, ResampledDistribution)
+            and self.statistic > null_distribution.draws[-1] + null_distribution.tolerance
+            else self.pvalue
+        )
 
     def skewness(self) -> float:
         """Return the sample skewness of the block values, NaN for fewer than 3 blocks."""
@@ -279,9 +282,9 @@ class TestResult:
             "selector": None if self.selector is None else repr(self.selector),
             "candidates": [{"kernel": repr(c.kernel), "score": c.score, "weight": c.weight} for c in self.candidates],
             "note": self.note,
-            "n_spent": list(self.n_spent),
+            "n_train": list(self.n_train),
             "order": self.order,
-            "n_waiting": list(self.n_waiting),
+            "n_pending": list(self.n_pending),
             "read": self.read,
             "scale": None if self.scale is None else list(self.scale),
         }
@@ -317,12 +320,12 @@ class TestResult:
         lines = [] if self.read == "at once" else [f"  order     {self.order}, {self.read}"]
         if self.scale is not None:
             lines.append("  scaled    each column by its robust scale, pooled over both samples")
-        if any(self.n_waiting):
-            lines.append(f"  waiting   {self.n_waiting[0]} and {self.n_waiting[1]} rows, which fill no block")
+        if any(self.n_pending):
+            lines.append(f"  waiting   {self.n_pending[0]} and {self.n_pending[1]} rows, which fill no block")
         return lines
 
     def _choice_lines(self) -> list[str]:
-        n_x, n_y = self.n_spent
+        n_x, n_y = self.n_train
         rows = f"{n_x} rows a side" if n_x == n_y else f"{n_x} and {n_y} rows"
         lines = [f"  chosen    by {self.selector!r} on {rows}"] if n_x else []
         if isinstance(self.selector, Aggregate):

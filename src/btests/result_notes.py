@@ -5,7 +5,7 @@ from __future__ import annotations
 from btests._warnings import OrderWarning, PrecisionWarning, warn
 from btests.diagnostics import serial_score
 from btests.kernels.protocol import Kernel
-from btests.nulls.distributions import DrawnLaw, Law
+from btests.nulls.distributions import NullDistribution, ResampledDistribution
 from btests.statistics.numpy_backend import sees_no_shift
 from btests.summary import Summary
 
@@ -23,20 +23,29 @@ _MANY_TIES = 0.05
 _USUAL = 0.05
 
 
-def note_on(summary: Summary, law: Law) -> str:
+def note_on(summary: Summary, null_distribution: NullDistribution) -> str:
     """Return one sentence where the kernel sees nothing or rows are too few, else an empty one."""
-    if not summary.values.any() and not summary.cores.any():
+    if not summary.values.any() and not summary.moments.any():
         return (
             "no swap of x and y changes anything for this kernel: the rows are all alike, or those of x and y are the "
             "same in the same order, or the kernel is much too wide or too narrow for them, or they are so far from 0 "
             "that rounding hides what differs"
         )
-    if isinstance(law, DrawnLaw) and law.exhaustive and law.smallest() > _USUAL:
-        more = "" if summary.blocks.n_blocks == 1 else " or larger blocks"
-        return f"of so few rows no p-value here is below {law.smallest():.2g}: take more of them{more}"
-    if isinstance(law, DrawnLaw) and law.tie_weight == 1.0 and law.tied(summary.mean()) > _MANY_TIES:
+    if (
+        isinstance(null_distribution, ResampledDistribution)
+        and null_distribution.exhaustive
+        and null_distribution.smallest() > _USUAL
+    ):
+        more = "" if summary.plan.n_blocks == 1 else " or larger blocks"
+        return f"of so few rows no p-value here is below {null_distribution.smallest():.2g}: take more of them{more}"
+    if (
+        isinstance(null_distribution, ResampledDistribution)
+        and null_distribution.tie_weight == 1.0
+        and null_distribution.tied(summary.mean()) > _MANY_TIES
+    ):
         return (
-            f"{law.tied(summary.mean()):.0%} of the swaps give the same statistic and count against rejection: the "
+            f"{null_distribution.tied(summary.mean()):.0%} of the swaps give the same statistic and count against "
+            "rejection: the "
             "p-value is conservative; SignFlip(ties='midp') or ties='random', named before the data are seen, is not"
         )
     return ""

@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from btests import pairwise_sum
-from btests.plan import CORE_BUDGET, MOST_SHARES, Array, Blocks, Index
+from btests.plan import MOMENT_BUDGET, MOST_SHARES, Array, Index, Plan
 
 _EPS = float(np.finfo(np.float64).eps)
 
 #: A kernel whose values are not that much more than what they are known to has nothing to say.
-LOUD = 1e3
+MIN_SNR = 1e3
 
 #: Intervals are from the values of the blocks where there are at least this many, and from groups of rows or single
 #: rows otherwise: variance and skewness of fewer values are poor estimates.
@@ -45,22 +45,22 @@ class Part:
     """
 
     number: int
-    blocks: Blocks
+    plan: Plan
     spans: Index
     values: Array
     nodes: Index
-    cores: Array
+    moments: Array
 
     @classmethod
     def join(cls, parts: Iterable[Part]) -> Part:
         """Return all blocks of ``parts``, which are of one plan and may come in any order."""
         found = [part for part in parts if part.values.size]
-        plan = found[0]
-        if len(found) == 1 and len(plan.spans) == 1:
-            return plan._grown()
-        if any(part.blocks != plan.blocks for part in found):
+        one = found[0]
+        if len(found) == 1 and len(one.spans) == 1:
+            return one._grown()
+        if any(part.plan != one.plan for part in found):
             raise ValueError(
-                f"both summaries hold part {plan.number}, of different blocks, and do not add; "
+                f"both summaries hold part {one.number}, of different blocks, and do not add; "
                 "give every stream a part number of its own"
             )
         spans = np.concatenate([part.spans for part in found])
@@ -74,15 +74,15 @@ class Part:
         joined = np.stack([spans[first, 0], spans[np.append(first[1:] - 1, len(spans) - 1), 1]], axis=1)
         nodes = np.concatenate([part.nodes for part in found])
         places = np.argsort(pairwise_sum.starts(nodes), kind="stable")
-        nodes, cores = nodes[places], np.concatenate([part.cores for part in found])[places]
-        return replace(plan, spans=joined, values=values, nodes=nodes, cores=cores)._grown()
+        nodes, moments = nodes[places], np.concatenate([part.moments for part in found])[places]
+        return replace(one, spans=joined, values=values, nodes=nodes, moments=moments)._grown()
 
     def _grown(self) -> Part:
-        top = self.blocks.fold_level
+        top = self.plan.stratum_level
         if np.all(self.nodes[:, 0] >= top):
             return self
-        nodes, cores = pairwise_sum.merge(self.nodes, self.cores, self.blocks.n_blocks, top)
-        return replace(self, nodes=nodes, cores=cores)
+        nodes, moments = pairwise_sum.merge(self.nodes, self.moments, self.plan.n_blocks, top)
+        return replace(self, nodes=nodes, moments=moments)
 
     def _pieces(self) -> list[Array]:
         return np.split(self.values, np.cumsum(self.spans[:, 1] - self.spans[:, 0])[:-1])
@@ -90,7 +90,7 @@ class Part:
     @property
     def is_complete(self) -> bool:
         """Whether every block is here."""
-        return self.values.size == self.blocks.n_blocks
+        return self.values.size == self.plan.n_blocks
 
 
 class RowMoments(NamedTuple):
@@ -144,35 +144,35 @@ class Summary:
     """
 
     parts: tuple[Part, ...]
-    typical: float = 0.0
-    grain: float = 0.0
-    moments: Callable[[], RowMoments] | None = None
-    blocks: Blocks = field(init=False)
+    kernel_scale: float = 0.0
+    abs_error: float = 0.0
+    row_moments: Callable[[], RowMoments] | None = None
+    plan: Plan = field(init=False)
     values: Array = field(init=False)
-    cores: Array = field(init=False)
+    moments: Array = field(init=False)
 
     def __post_init__(self) -> None:
         one = self.parts[0]
-        blocks, values, cores = one.blocks, one.values, one.cores
+        plan, values, moments = one.plan, one.values, one.moments
         if len(self.parts) > 1:
-            plans = [part.blocks for part in self.parts]
-            blocks = replace(
-                one.blocks,
+            plans = [part.plan for part in self.parts]
+            plan = replace(
+                one.plan,
                 n_x=sum(plan.n_x for plan in plans),
                 n_y=sum(plan.n_y for plan in plans),
                 n_blocks=sum(plan.n_blocks for plan in plans),
             )
             values = np.concatenate([part.values for part in self.parts])
-            cores = _within_budget(np.concatenate([part.cores for part in self.parts]), blocks)
-        for name, value in (("blocks", blocks), ("values", values), ("cores", cores)):
+            moments = _within_budget(np.concatenate([part.moments for part in self.parts]), plan)
+        for name, value in (("plan", plan), ("values", values), ("moments", moments)):
             object.__setattr__(self, name, value)
 
     @classmethod
-    def of(cls, blocks: Blocks, values: Array, cores: Array, typical: float = 0.0) -> Summary:
+    def of(cls, plan: Plan, values: Array, moments: Array, kernel_scale: float = 0.0) -> Summary:
         """Return the summary of all blocks of a plan from their values (m,) and the cores of its folds (f, k, k)."""
-        spans = np.array([[0, blocks.n_blocks]], dtype=np.int64)
-        nodes = pairwise_sum.cover(0, blocks.n_blocks, blocks.n_blocks, blocks.fold_level)
-        return cls((Part(0, blocks, spans, values, nodes, cores),), typical)
+        spans = np.array([[0, plan.n_blocks]], dtype=np.int64)
+        nodes = pairwise_sum.cover(0, plan.n_blocks, plan.n_blocks, plan.stratum_level)
+        return cls((Part(0, plan, spans, values, nodes, moments),), kernel_scale)
 
     def __add__(self, other: Summary) -> Summary:
         """Return the summary of both sets of blocks."""
@@ -190,8 +190,10 @@ class Summary:
                 of.setdefault(part.number, []).append(part)
         parts = tuple(Part.join(of[number]) for number in sorted(of))
         if len(parts) > 1:
-            check_alike([part.blocks for part in parts])
-        return cls(parts, *(max(getattr(summary, name) for summary in summaries) for name in ("typical", "grain")))
+            check_alike([part.plan for part in parts])
+        return cls(
+            parts, *(max(getattr(summary, name) for summary in summaries) for name in ("kernel_scale", "abs_error"))
+        )
 
     @property
     def is_complete(self) -> bool:
@@ -202,65 +204,66 @@ class Summary:
     def rounding(self) -> float:
         """By how much rounding may have moved the average of all block values, 0 where nobody has asked."""
         # Sums over the pairs of a block, in float64, are off by this much of a kernel value (measured; B up to 20,000).
-        largest = max(self.blocks.n_x, self.blocks.n_y) / self.blocks.n_blocks
-        sums = _EPS * (4.0 + largest / 64.0) / math.sqrt(self.blocks.n_blocks) * self.typical
+        largest = max(self.plan.n_x, self.plan.n_y) / self.plan.n_blocks
+        sums = _EPS * (4.0 + largest / 64.0) / math.sqrt(self.plan.n_blocks) * self.kernel_scale
         # A block averages over b (b - 1) / 2 pairs h, of four values each, whose errors are independent.
-        b = self.blocks.block_size
-        return max(sums, self.grain * math.sqrt(8.0 / (b * (b - 1) * self.blocks.n_blocks)))
+        b = self.plan.block_size
+        return max(sums, self.abs_error * math.sqrt(8.0 / (b * (b - 1) * self.plan.n_blocks)))
 
     def deviation(self) -> float:
         """Return the standard deviation of the average block value over all sign flips."""
-        unit = float(np.abs(self.cores).max(initial=0.0))
+        unit = float(np.abs(self.moments).max(initial=0.0))
         if unit == 0.0 or not math.isfinite(unit):
             return 0.0
-        return unit * math.sqrt(2.0 * float(np.sum((self.cores / unit) ** 2))) / self.blocks.n_blocks
+        return unit * math.sqrt(2.0 * float(np.sum((self.moments / unit) ** 2))) / self.plan.n_blocks
 
     def moving(self) -> float:
         """Return the part of the average block value that sign flips move."""
-        return float(self.cores.sum()) / self.blocks.n_blocks
+        return float(self.moments.sum()) / self.plan.n_blocks
 
     def flip_skewness(self) -> float:
         """Return the skewness of the average block value over all sign flips, ``8 tr C^3`` over the variance^1.5.
 
         0 for a kernel that no flip moves.
         """
-        unit = float(np.abs(self.cores).max(initial=0.0))
+        unit = float(np.abs(self.moments).max(initial=0.0))
         if unit == 0.0 or not math.isfinite(unit):
             return 0.0
-        cores = self.cores / unit  # cubes of tiny kernels underflow
-        third, variance = 8.0 * float(np.sum((cores @ cores) * cores)), 2.0 * float(np.sum(cores**2))
+        moments = self.moments / unit  # cubes of tiny kernels underflow
+        third, variance = 8.0 * float(np.sum((moments @ moments) * moments)), 2.0 * float(np.sum(moments**2))
         return third / math.pow(variance, 1.5)
 
-    def n_telling(self) -> float:
+    def n_effective_pairs(self) -> float:
         """Return how many pairs of rows (or of groups) carry the statistic: k where k of them weigh as much as another.
 
         It is ``(sum C^2)^2 / sum C^4``: 1 where one outweighs all others, a third of all where they are normal.
         """
-        unit = float(np.abs(self.cores).max(initial=0.0))
+        unit = float(np.abs(self.moments).max(initial=0.0))
         if unit == 0.0 or not math.isfinite(unit):
             return 0.0
-        squares = (self.cores / unit) ** 2
+        squares = (self.moments / unit) ** 2
         return 0.5 * float(squares.sum()) ** 2 / float(np.sum(squares**2))  # each is there twice
 
-    def audible(self) -> Summary:
+    def resolved(self) -> Summary:
         """Return this summary, or zeros where its kernel sees nothing but values that are not known well enough."""
-        return self if self.grain == 0.0 or self.deviation() > LOUD * self.rounding else self.silenced()
+        return self if self.abs_error == 0.0 or self.deviation() > MIN_SNR * self.rounding else self.zeroed()
 
-    def silenced(self) -> Summary:
+    def zeroed(self) -> Summary:
         """Return the summary of a kernel that sees nothing in these blocks: zeros."""
         return replace(
             self,
-            moments=None if self.moments is None else _no_moments,
+            row_moments=None if self.row_moments is None else _no_row_moments,
             parts=tuple(
-                replace(part, values=np.zeros_like(part.values), cores=np.zeros_like(part.cores)) for part in self.parts
+                replace(part, values=np.zeros_like(part.values), moments=np.zeros_like(part.moments))
+                for part in self.parts
             ),
         )
 
-    def fold_sizes(self) -> Array:
+    def stratum_sizes(self) -> Array:
         """Return the number of blocks behind each of the cores of a complete summary: (f,)."""
-        sizes = [np.diff(np.append(pairwise_sum.starts(part.nodes), part.blocks.n_blocks)) for part in self.parts]
+        sizes = [np.diff(np.append(pairwise_sum.starts(part.nodes), part.plan.n_blocks)) for part in self.parts]
         joined = np.concatenate(sizes).astype(np.float64)
-        return joined if len(self.parts) == 1 else _within_budget(joined, self.blocks)
+        return joined if len(self.parts) == 1 else _within_budget(joined, self.plan)
 
     def mean(self) -> float:
         """Return the average of the block values (Zaremba et al. 2013, eq. 4)."""
@@ -271,24 +274,24 @@ class Summary:
         return sample_sd(self.values)
 
 
-def _no_moments() -> RowMoments:
+def _no_row_moments() -> RowMoments:
     return RowMoments(0.0, 0.0, 0.0, 0.0, 1.0)
 
 
-def check_alike(plans: list[Blocks]) -> None:
+def check_alike(plans: list[Plan]) -> None:
     """Raise unless all blocks of several plans have the same size."""
     sizes = {(plan.n_x / plan.n_blocks, plan.n_y / plan.n_blocks, plan.n_kernels) for plan in plans}
     if len(sizes) > 1 or any(plan.n_x % plan.n_blocks or plan.n_y % plan.n_blocks for plan in plans):
         raise ValueError("summaries of blocks of different sizes do not add")
 
 
-def _within_budget(cores: Array, blocks: Blocks) -> Array:
+def _within_budget(moments: Array, plan: Plan) -> Array:
     """Add neighbours until the folds of many parts are as few as those of one may be: (f, ...)."""
-    most = max(1, CORE_BUDGET // min(blocks.n_kernels, MOST_SHARES) // blocks.core_size**2)
-    while len(cores) > most:
-        whole = len(cores) // 2 * 2
-        cores = np.concatenate([cores[0:whole:2] + cores[1:whole:2], cores[whole:]])
-    return cores
+    most = max(1, MOMENT_BUDGET // min(plan.n_kernels, MOST_SHARES) // plan.moment_size**2)
+    while len(moments) > most:
+        whole = len(moments) // 2 * 2
+        moments = np.concatenate([moments[0:whole:2] + moments[1:whole:2], moments[whole:]])
+    return moments
 
 
 def sample_sd(values: Array) -> float:

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 
 from btests.data.sample import AnySample
-from btests.kernels import Distance, Gaussian, Kernel, Laplacian
+from btests.kernels import Energy, Gaussian, Kernel, Laplacian
 from btests.nulls import (
-    CrossBlocks,
+    CrossMMD,
     Gamma,
     Normal,
     Null,
@@ -18,7 +18,16 @@ from btests.nulls import (
     Spectrum,
     ThirdCumulant,
 )
-from btests.selection import Aggregate, CrossValidation, MaxMMD, MaxRatio, Median, MedianFamily, Selector, Weights
+from btests.selection import (
+    Aggregate,
+    CrossValidation,
+    MaxMMD,
+    MaxRatio,
+    MedianFamily,
+    MedianHeuristic,
+    Selector,
+    Weights,
+)
 
 Choice = Kernel | Selector | Aggregate
 
@@ -26,7 +35,7 @@ Choice = Kernel | Selector | Aggregate
 PICKED = "hand-picked"
 
 #: The default of ``btest`` when the study was made, which times are given in units of.
-BASELINE = "Median()"
+BASELINE = "MedianHeuristic()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +57,9 @@ _BOTH = Mixed((_around(-5, 1), _around(-5, 1, Laplacian)))
 
 #: The choices by name; "m" in a name is the median bandwidth.
 CHOICES: dict[str, Choice] = {
-    BASELINE: Median(),
-    "Median(Laplacian)": Median(Laplacian),
-    "energy": Distance(),
+    BASELINE: MedianHeuristic(),
+    "MedianHeuristic(Laplacian)": MedianHeuristic(Laplacian),
+    "energy": Energy(),
     "MaxMMD()": MaxMMD(),
     "MaxRatio()": MaxRatio(),
     "Weights()": Weights(),
@@ -107,7 +116,7 @@ NULLS: dict[str, Null] = {
     "SignFlip": SignFlip(999),
     "Normal": Normal(),
     "ThirdCumulant": ThirdCumulant(),
-    "CrossBlocks": CrossBlocks(),
+    "CrossMMD": CrossMMD(),
     "Permutation": Permutation(199),
     "Spectrum": Spectrum(),
     "Gamma": Gamma(),

@@ -18,7 +18,7 @@ _STYLES = {
     "Aggregate, m/32 .. 32m": ("#009E73", "D", "-", "Aggregate, m/32 .. 32m"),
     "MaxRatio()": ("#CC79A7", "v", "-", "MaxRatio()"),
     "Weights()": ("#D55E00", "P", "-", "Weights(), the paper's"),
-    BASELINE: ("#777777", "X", "-", "Median()"),
+    BASELINE: ("#777777", "X", "-", "MedianHeuristic()"),
 }
 
 

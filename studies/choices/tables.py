@@ -72,7 +72,7 @@ def _ranking(tallies: Sequence[Tally]) -> list[str]:
         )
     best = recommend(ranks)
     head = _head(
-        ["choice", "mean regret", "worst", "where", "mean power", "level", "99 % interval", "time / Median()"],
+        ["choice", "mean regret", "worst", "where", "mean power", "level", "99 % interval", "time / MedianHeuristic()"],
         "lrrlrrlr",
     )
     return [

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from btests.api import btest
-from btests.kernels import Distance, Laplacian
+from btests.kernels import Energy, Laplacian
 from btests.plan import Array
 from btests.selection import Aggregate, JoinedFamily, MedianFamily
 from btests.selection.family import AnyFamily
@@ -100,7 +100,7 @@ def _in_one_block(kernel: Aggregate) -> Callable[[Array, Array, int], float]:
 _GAUSSIANS = MedianFamily()
 _FEWER = MedianFamily(tuple(2.0**p for p in range(-3, 4)))
 _LAPLACIANS = MedianFamily(make=Laplacian)
-_ENERGY = (Distance(),)
+_ENERGY = (Energy(),)
 
 # Gaussians from 1/32 of the median bandwidth to twice (or four times) it, and a few Laplacians, whose city-block
 # distances are the larger the more columns there are.

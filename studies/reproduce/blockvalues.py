@@ -10,7 +10,7 @@ import numpy as np
 from btests.data.sample import Sample
 from btests.datasets import blobs
 from btests.kernels import Gaussian
-from btests.plan import Array, Blocks
+from btests.plan import Array, Plan
 from btests.statistics import MMD, summarize
 from studies.reproduce.protocol import Row
 
@@ -78,6 +78,6 @@ def _block_values(case: Case, block_size: int, n_blocks: int, rng: np.random.Gen
         n = min(n_blocks, _ROWS // block_size)
         x, y = blobs(n * block_size, rng), blobs(n * block_size, rng, rotated=case.rotated)
         y[:, 0] += case.shift
-        found.append(summarize(statistic, Sample(x), Sample(y), Blocks(len(x), len(y), n), 1).values)
+        found.append(summarize(statistic, Sample(x), Sample(y), Plan(len(x), len(y), n), 1).values)
         n_blocks -= n
     return np.concatenate(found)

@@ -12,7 +12,7 @@ from btests._warnings import BTestWarning
 from btests.api import btest
 from btests.kernels import Gaussian, Kernel
 from btests.nulls import (
-    CrossBlocks,
+    CrossMMD,
     Gamma,
     Normal,
     Null,
@@ -23,13 +23,13 @@ from btests.nulls import (
     ThirdCumulant,
 )
 from btests.plan import Array
-from btests.selection import Aggregate, Median, MedianFamily, Selector, Weights
+from btests.selection import Aggregate, MedianFamily, MedianHeuristic, Selector, Weights
 from studies.reproduce.published import SAMPLES, SECONDS
 from studies.reproduce.trials import LEVEL, draw
 
 #: The paper's "sigma = 1" as its experiments had it, and as it is written.
 PUBLISHED, LITERAL = Gaussian(2.0), Gaussian(1.0)
-MEDIAN = Median(n_rows=50)
+MEDIAN = MedianHeuristic(n_rows=50)
 
 Size = Callable[[int], int]
 
@@ -164,7 +164,7 @@ def _medians() -> list[Method]:
 def _beyond() -> list[Method]:
     label, root = "sigma = 1 (bandwidth 2)", "B = sqrt(n)"
     nulls: tuple[tuple[str, str, Null, float], ...] = (
-        ("cross", "CrossBlocks()", CrossBlocks(), 0.4),
+        ("cross", "CrossMMD()", CrossMMD(), 0.4),
         ("cumulant", "ThirdCumulant()", ThirdCumulant(), 0.5),
         ("flips", "SignFlip()", SignFlip(), 1.5),
     )

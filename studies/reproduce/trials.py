@@ -15,9 +15,9 @@ from btests.datasets import blobs
 from btests.kernels import Gaussian, Kernel
 from btests.nulls import Normal, Null
 from btests.pipeline import choose
-from btests.plan import Array, Blocks
+from btests.plan import Array, Plan
 from btests.result import TestResult
-from btests.selection import Median, Selection, Selector, Setting, Weights
+from btests.selection import MedianHeuristic, Selection, Selector, Setting, Weights
 from btests.selection.argmax import combine, first_of_the_best
 from btests.selection.block_statistics import evidence_of
 from btests.selection.family import kernels_of
@@ -32,7 +32,7 @@ LEVEL = 0.05
 #: points, here 50 of each sample. Its combination is of 26 bandwidths, learned on half of the rows.
 STRATEGIES: dict[str, Kernel | Selector] = {
     "sigma": Gaussian(2.0),
-    "median": Median(n_rows=50),
+    "median": MedianHeuristic(n_rows=50),
     "multiple": Weights(ask_all=True),
 }
 
@@ -60,13 +60,13 @@ def selections(strategy: str, x: Sample, y: Sample, sizes: Sequence[int]) -> Ite
     """Yield for each block size the kernel that a strategy chooses, and the rows to test."""
     chooser = STRATEGIES[strategy]
     if isinstance(chooser, Weights):  # it learns from blocks of that size; the others do not look at blocks
-        yield from ((block_size, learn(chooser, x, y, block_size)) for block_size in sizes)
+        yield from ((block_size, distribution(chooser, x, y, block_size)) for block_size in sizes)
     else:
         selection = choose(chooser, x, y)
         yield from ((block_size, selection) for block_size in sizes)
 
 
-def learn(chooser: Weights, x: Sample, y: Sample, block_size: int) -> Selection:
+def distribution(chooser: Weights, x: Sample, y: Sample, block_size: int) -> Selection:
     """Return what ``chooser.select`` returns, without the checks of data and kernels that take as long as all else."""
     setting = Setting(BlockRule(block_size))
     parts = split(x, y, chooser.fraction, setting)
@@ -74,7 +74,7 @@ def learn(chooser: Weights, x: Sample, y: Sample, block_size: int) -> Selection:
     kernels = family if isinstance(family, tuple) else kernels_of(family, parts.choice_x, parts.choice_y)
     n = len(parts.choice_x)
     # Blocks as `selection.evidence.gather` makes them: at least eight.
-    blocks = Blocks.of_size(n, n, min(block_size, max(2, n // 8)), len(kernels))
+    blocks = Plan.of_size(n, n, min(block_size, max(2, n // 8)), len(kernels))
     choice_x, choice_y = cast(Sample, parts.choice_x), cast(Sample, parts.choice_y)
     evidence = evidence_of(summarize_family(Family(kernels), choice_x, choice_y, blocks, 1), ask_all=chooser.ask_all)
     weights = best_weights(evidence, chooser.regulariser)
@@ -89,7 +89,7 @@ def learn(chooser: Weights, x: Sample, y: Sample, block_size: int) -> Selection:
 def rejects(selection: Selection, block_size: int, null: Null | None = None, seed: int = 0) -> bool:
     """Whether the test on blocks rejects at ``LEVEL``. Fresh rows are in random order already: no shuffle."""
     x, y = cast(Sample, selection.x), cast(Sample, selection.y)
-    blocks = Blocks.of_size(len(x), len(y), block_size)
+    blocks = Plan.of_size(len(x), len(y), block_size)
     summary = MMD(selection.kernel).summarize(x, y, blocks)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BTestWarning)  # few blocks: that is what is measured

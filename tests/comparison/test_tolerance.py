@@ -10,7 +10,7 @@ import pytest
 
 import btests
 from btests.comparison.tolerance import least_share
-from btests.kernels import Distance, Gaussian
+from btests.kernels import Energy, Gaussian
 from tests.bounds import count_bounds
 from tests.comparison.conftest import Shell
 
@@ -58,7 +58,7 @@ def test_the_whole_is_bounded_by_the_kernel() -> None:
     # Sides with nothing in common, far apart: MMD^2 is nearly 2, and all rows would have to change.
     assert least_share(2.0, Gaussian(1.0)) == 1.0
     assert least_share(-0.1, Gaussian(1.0)) == 0.0
-    assert least_share(0.5, Distance()) is None
+    assert least_share(0.5, Energy()) is None
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(600, 3)), np.concatenate([rng.normal(size=(420, 3)), rng.normal(size=(180, 3)) + 40.0])
     share = btests.compare(x, y, seed=0).to_dict()["effect"]["least_share"]

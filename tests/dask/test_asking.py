@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from btests import Gaussian, btest
-from btests.execution.dask import ClusterError, asking, local, plan
+from btests.execution.dask import ClusterError, asking, chunking, local
 from btests.execution.dask.knocking import knock
 from btests.execution.dask.value import Cluster
 from btests.execution.dask.waiting import compute
@@ -89,7 +89,7 @@ def test_a_worker_whose_scheduler_was_killed_ends(tmp_path: Path, monkeypatch: p
 
 def test_a_scheduler_that_is_replaced_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("LEAST_PART", "SHARD_BYTES"):
-        monkeypatch.setattr(plan, name, 2**15)
+        monkeypatch.setattr(chunking, name, 2**15)
     np.save(tmp_path / "x.npy", X)
     np.save(tmp_path / "y.npy", Y)
     port = free_port()

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from btests import Gaussian, btest
-from btests.execution.dask import ClusterError, plan, waiting
+from btests.execution.dask import ClusterError, chunking, waiting
 from btests.execution.dask.local import local_client
 from tests.dask.commanding import commanded, free_port
 from tests.same import assert_same
@@ -30,7 +30,7 @@ X, Y = RNG.normal(size=(12001, 3)), RNG.normal(0.3, 1.3, size=(9003, 3))
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have many parts and many shards of few rows."""
     for name, value in (("SMALL_PART", 2**14), ("LEAST_PART", 2**14), ("SHARD_BYTES", 2**15)):
-        monkeypatch.setattr(plan, name, value)
+        monkeypatch.setattr(chunking, name, value)
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +114,7 @@ def deadly(p: Any, q: Any) -> Any:
 def test_shards_that_are_too_large_for_a_worker_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = X[:4000, :1], Y[:4000, :1]
     for name in ("LEAST_PART", "SHARD_BYTES"):  # all blocks at once
-        monkeypatch.setattr(plan, name, 2**22)
+        monkeypatch.setattr(chunking, name, 2**22)
     options: dict[str, Any] = {"block_size": 250, "seed": 4}
     alone = btest(x, y, kernel=Hoarder(0), **options)
     with dask.config.set({"distributed.scheduler.allowed-failures": 0}), local_client(1, "600MB") as client:
@@ -123,7 +123,7 @@ def test_shards_that_are_too_large_for_a_worker_are_cut(monkeypatch: pytest.Monk
         found = btest(x, y, workers=client, kernel=Hoarder(11), **options)
         assert client.run(os.getpid) != before
         np.testing.assert_array_equal(found.summary.values, alone.summary.values)
-        np.testing.assert_array_equal(found.summary.cores, alone.summary.cores)
+        np.testing.assert_array_equal(found.summary.moments, alone.summary.moments)
         assert found.pvalue == alone.pvalue
         # A partition that nobody can read.
         bad = da.from_array(X, chunks=(6001, 3)).map_blocks(die, dtype=float, meta=X[:0])

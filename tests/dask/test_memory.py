@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from btests import Gaussian, btest
-from btests.execution.dask import plan
+from btests.execution.dask import chunking
 from btests.execution.dask.local import local_client
 
 da = pytest.importorskip("dask.array")
@@ -31,7 +31,7 @@ def rows(n_partitions: int, seed: int) -> Any:
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ru_maxrss is in other units")
 def test_a_worker_holds_a_few_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("SMALL_PART", "SHARD_BYTES"):
-        monkeypatch.setattr(plan, name, PARTITION)
+        monkeypatch.setattr(chunking, name, PARTITION)
     options: dict[str, Any] = {"kernel": Gaussian(2.0), "block_size": 16, "seed": 1}
     n_partitions, most = 40, 12
     with local_client(2) as client:

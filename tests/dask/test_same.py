@@ -12,7 +12,7 @@ import pytest
 
 from btests import Aggregate, Gaussian, Laplacian, MedianFamily, Weights, btest, open_source
 from btests.data.permuted import Dealt
-from btests.execution.dask import plan
+from btests.execution.dask import chunking
 from btests.execution.dask.local import local_client
 from tests.dask.waiting import wait_until
 from tests.same import assert_same
@@ -29,7 +29,7 @@ NAMES = ["a", "b", "c"]
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have many parts and many shards of few rows."""
     for name, value in (("SMALL_PART", 2**14), ("LEAST_PART", 2**14), ("SHARD_BYTES", 2**16)):
-        monkeypatch.setattr(plan, name, value)
+        monkeypatch.setattr(chunking, name, value)
 
 
 def test_any_number_of_workers() -> None:

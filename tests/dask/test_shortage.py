@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from btests import Gaussian, btest
-from btests.execution.dask import ClusterError, asking, plan, waiting
+from btests.execution.dask import ClusterError, asking, chunking, waiting
 from btests.execution.dask.asking import workers_of
 from btests.execution.dask.local import end_workers, local_client, start_worker
 from tests.dask.waiting import wait_until
@@ -29,7 +29,7 @@ OPTIONS: dict[str, Any] = {"kernel": Gaussian(1.0), "block_size": 30, "seed": 4}
 def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
     """Return two files; tasks are small, and whoever waits looks often."""
     for name, value in (("LEAST_PART", 2**16), ("SHARD_BYTES", 2**15)):
-        monkeypatch.setattr(plan, name, value)
+        monkeypatch.setattr(chunking, name, value)
     monkeypatch.setattr(waiting, "_LOOK", 0.2)
     np.save(tmp_path / "x.npy", X)
     np.save(tmp_path / "y.npy", Y)

@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 import btests
 from btests import (
     Aggregate,
-    CrossBlocks,
+    CrossMMD,
     CrossValidation,
     Gaussian,
     Kernel,
     Laplacian,
     MaxMMD,
     MaxRatio,
-    Median,
     MedianFamily,
+    MedianHeuristic,
     Normal,
     PerCoordinate,
     SignFlip,
@@ -116,7 +116,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str, str]:
 FAMILY: list[Kernel] = [Gaussian(0.5), Gaussian(1.0), Laplacian(2.0)]
 
 
-@pytest.mark.parametrize("null", [SignFlip(199), Normal(), ThirdCumulant(), CrossBlocks()], ids=repr)
+@pytest.mark.parametrize("null", [SignFlip(199), Normal(), ThirdCumulant(), CrossMMD()], ids=repr)
 def test_every_null_of_blocks(null: Any, files: tuple[str, str, str]) -> None:
     for block_size in (2, 40):
         options: dict[str, Any] = {"kernel": Gaussian(1.0), "null": null, "block_size": block_size, "seed": 2}
@@ -128,7 +128,7 @@ def test_every_null_of_blocks(null: Any, files: tuple[str, str, str]) -> None:
     [
         "gaussian",
         "energy",
-        Median(Laplacian),
+        MedianHeuristic(Laplacian),
         MaxRatio(FAMILY),
         MaxMMD(FAMILY),
         Weights(FAMILY),
@@ -350,7 +350,7 @@ def test_a_buffer_that_is_smaller_than_sorted_files_finds_differences_that_are_n
 def test_a_result_says_how_rows_were_read(files: tuple[str, str, str]) -> None:
     found = btest(*files[:2], seed=1)
     assert "\n  order     exact, in chunks\n" in str(found)
-    assert (found.to_dict()["read"], found.to_dict()["n_waiting"]) == ("in chunks", [0, 0])
+    assert (found.to_dict()["read"], found.to_dict()["n_pending"]) == ("in chunks", [0, 0])
     assert "order" not in str(btest(X, Y, seed=1))
     stream = btests.Stream(Gaussian(1.0), 100, seed=1)
     stream.update(X, Y)
@@ -361,7 +361,7 @@ def test_a_result_says_how_rows_were_read(files: tuple[str, str, str]) -> None:
 
 def test_chunks_of_large_blocks_are_short() -> None:
     from btests.execution.out_of_core import chunks
-    from btests.plan import Blocks
+    from btests.plan import Plan
 
-    assert chunks(Blocks(100_000, 100_000, 12), 64, n_kernels=12) == [(i, i + 2) for i in range(0, 12, 2)]
-    assert chunks(Blocks(10**8, 10**8, 10**5), 32)[0] == (0, 1024)  # where blocks are small, their bytes decide
+    assert chunks(Plan(100_000, 100_000, 12), 64, n_kernels=12) == [(i, i + 2) for i in range(0, 12, 2)]
+    assert chunks(Plan(10**8, 10**8, 10**5), 32)[0] == (0, 1024)  # where blocks are small, their bytes decide

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from btests import (
-    Distance,
+    Energy,
     Gaussian,
     InverseMultiquadric,
     Kernel,
@@ -58,7 +58,7 @@ def radial(width: float) -> list[Case]:
         Case(RationalQuadratic(width, 1.5), lambda a, b: (1.0 + _square(a, b) / (3.0 * width**2)) ** -1.5),
         Case(RationalQuadratic(width, 2.0), lambda a, b: (1.0 + _square(a, b) / (4.0 * width**2)) ** -2.0),
         Case(InverseMultiquadric(width), lambda a, b: (1.0 + _square(a, b) / width**2) ** -0.5),
-        Case(Distance(), lambda a, b: -math.dist(a, b)),
+        Case(Energy(), lambda a, b: -math.dist(a, b)),
         Case(
             Gaussian(width) + 2.0 * Laplacian(3.0 * width),
             lambda a, b: math.exp(-_square(a, b) / (2.0 * width**2)) + 2.0 * math.exp(-_city(a, b) / (3.0 * width)),
@@ -70,8 +70,8 @@ def plain(width: float) -> list[Case]:
     """Return the kernels that only the plain path knows."""
     return [
         Case(RationalQuadratic(width, 0.7), lambda a, b: (1.0 + _square(a, b) / (1.4 * width**2)) ** -0.7),
-        Case(Distance(0.5), lambda a, b: -math.sqrt(math.dist(a, b))),
-        Case(Distance(1.5), lambda a, b: -(math.dist(a, b) ** 1.5)),
+        Case(Energy(0.5), lambda a, b: -math.sqrt(math.dist(a, b))),
+        Case(Energy(1.5), lambda a, b: -(math.dist(a, b) ** 1.5)),
         Case(Linear(), _dot),
         Case(Polynomial(), lambda a, b: (_dot(a, b) + 1.0) ** 2),
         Case(Polynomial(3, 0.5, 2.0), lambda a, b: (2.0 * _dot(a, b) + 0.5) ** 3),

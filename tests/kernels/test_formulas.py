@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from btests import Distance, Gaussian, Kernel, Laplacian, Matern, Polynomial, RationalQuadratic
+from btests import Energy, Gaussian, Kernel, Laplacian, Matern, Polynomial, RationalQuadratic
 from btests.kernels import HasTerms
 from tests.kernels.formulas import Case, plain, radial
 from tests.reference import Array
@@ -39,7 +39,7 @@ def test_symmetric_and_positive(case: Case, d: int) -> None:
     x = np.random.default_rng(2).normal(size=(40, d))
     gram = case.kernel(x, x)
     np.testing.assert_allclose(gram, gram.T, rtol=1e-12, atol=1e-12)
-    if isinstance(case.kernel, Distance):  # positive on weights that sum to zero, which is all that MMD needs
+    if isinstance(case.kernel, Energy):  # positive on weights that sum to zero, which is all that MMD needs
         centre = np.eye(40) - 1.0 / 40
         gram = centre @ gram @ centre
     eigenvalues = np.linalg.eigvalsh(gram)
@@ -57,7 +57,7 @@ def test_scale_of_data_and_bandwidth_cancel(scale: float, index: int) -> None:
     """Squares of such coordinates leave the range of floats; distances in bandwidths do not."""
     x: Array = np.random.default_rng(3).normal(size=(6, 2))
     kernel, scaled = radial(1.3)[index].kernel, radial(1.3 * scale)[index].kernel
-    factor = scale if isinstance(kernel, Distance) else 1.0
+    factor = scale if isinstance(kernel, Energy) else 1.0
     np.testing.assert_allclose(scaled(x * scale, x * scale), factor * kernel(x, x), rtol=1e-12)
 
 
@@ -72,7 +72,7 @@ def test_which_kernels_the_compiled_loops_know() -> None:
 
 def test_far_points_give_zero_not_nan() -> None:
     for case in radial(1e-3):
-        if not isinstance(case.kernel, Distance):
+        if not isinstance(case.kernel, Energy):
             value = case.kernel([[0.0]], [[1e8]])[0, 0]
             assert 0.0 <= value < 1e-9, case.kernel
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from btests import Distance, Gaussian, InverseMultiquadric, Laplacian, Matern, Pairwise, Polynomial, RationalQuadratic
+from btests import Energy, Gaussian, InverseMultiquadric, Laplacian, Matern, Pairwise, Polynomial, RationalQuadratic
 
 WITH_BANDWIDTH: list[Callable[[Any], object]] = [Gaussian, Laplacian, Matern, RationalQuadratic, InverseMultiquadric]
 
@@ -44,13 +44,13 @@ def test_matern_smoothness(nu: Any) -> None:
 @pytest.mark.parametrize("exponent", [0.0, 2.0, -1.0, float("nan"), 3.0])
 def test_distance_exponent(exponent: float) -> None:
     with pytest.raises(ValueError, match="exponent must be"):
-        Distance(exponent)
+        Energy(exponent)
 
 
 @pytest.mark.parametrize("exponent", ["1", None, True])
 def test_distance_exponent_type(exponent: Any) -> None:
     with pytest.raises(TypeError, match="exponent must be a number"):
-        Distance(exponent)
+        Energy(exponent)
 
 
 @pytest.mark.parametrize("alpha", [0.0, -1.0, float("nan")])

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from btests import Distance, Gamma, Gaussian, Kernel, Linear, Pearson, Polynomial, btest
-from btests.nulls import BoundLaw, PearsonLaw
+from btests import Energy, Gamma, Gaussian, Kernel, Linear, Pearson, Polynomial, btest
+from btests.nulls import BetaDistribution, PearsonIIIDistribution
 from btests.nulls.pearson import flip_moments
 from btests.nulls.permutation_moments import relabelled_mean, relabelled_sd
 from tests import reference
@@ -21,7 +21,7 @@ from tests.reference import Array
 
 GAUSSIAN = radial(1.0)[0].formula
 # Kernels whose k(a, a) is constant, and whose is not.
-KERNELS: list[Kernel] = [Gaussian(1.0), Gaussian(0.3), Distance(), Linear(), Polynomial(3)]
+KERNELS: list[Kernel] = [Gaussian(1.0), Gaussian(0.3), Energy(), Linear(), Polynomial(3)]
 
 
 def biased_values(gram: Array, n_x: int) -> Array:
@@ -43,12 +43,12 @@ def test_gamma_has_the_moments_of_all_relabellings(kernel: Kernel, n_x: int, n_y
     values = biased_values(kernel(rows, rows), n_x)
     gram = gram_of(x, y, kernel)
     assert Gamma().statistic(gram) == pytest.approx(values[0], rel=1e-11)
-    law = Gamma().learn(gram, 0)
-    assert law.mean == pytest.approx(values.mean(), rel=1e-11)
-    assert law.sd == pytest.approx(values.std(), rel=1e-9)
+    null_distribution = Gamma().distribution(gram, 0)
+    assert null_distribution.mean == pytest.approx(values.mean(), rel=1e-11)
+    assert null_distribution.sd == pytest.approx(values.std(), rel=1e-9)
     shape = (values.mean() / values.std()) ** 2
     wanted = stats.gamma.sf(values[0], shape, scale=values.mean() / shape)
-    assert law.pvalue(values[0]) == pytest.approx(float(wanted), rel=1e-7)
+    assert null_distribution.pvalue(values[0]) == pytest.approx(float(wanted), rel=1e-7)
 
 
 def test_gamma_of_a_kernel_that_is_not_positive() -> None:
@@ -56,7 +56,7 @@ def test_gamma_of_a_kernel_that_is_not_positive() -> None:
     x, y = two_samples(20, 20)
     gram = gram_of(x, y, lambda p, q: -Gaussian(1.0)(p, q))
     assert relabelled_mean(gram.margins()) < 0.0 < relabelled_sd(gram.margins())
-    assert 0.0 < Gamma().learn(gram, 0).pvalue(Gamma().statistic(gram)) <= 1.0
+    assert 0.0 < Gamma().distribution(gram, 0).pvalue(Gamma().statistic(gram)) <= 1.0
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
@@ -66,10 +66,10 @@ def test_pearson_has_the_moments_of_all_flips(kernel: Kernel, n: int) -> None:
     gram = gram_of(x, y, kernel)
     h = gram.core()
     sums = reference.sign_sums(h[None]) / (n * (n - 1))
-    law = Pearson().learn(gram, 0)
-    assert isinstance(law, PearsonLaw)
-    assert law.sd == pytest.approx(math.sqrt(np.mean(sums**2)), rel=1e-10)
-    assert law.skewness == pytest.approx(np.mean(sums**3) / np.mean(sums**2) ** 1.5, rel=1e-8, abs=1e-9)
+    null_distribution = Pearson().distribution(gram, 0)
+    assert isinstance(null_distribution, PearsonIIIDistribution)
+    assert null_distribution.sd == pytest.approx(math.sqrt(np.mean(sums**2)), rel=1e-10)
+    assert null_distribution.skewness == pytest.approx(np.mean(sums**3) / np.mean(sums**2) ** 1.5, rel=1e-8, abs=1e-9)
     assert Pearson().statistic(gram) == pytest.approx(sums[0], rel=1e-10)
 
 
@@ -113,12 +113,12 @@ def test_kurtosis_is_one_of_two(kurtosis: str) -> None:
 @pytest.mark.parametrize("skewness", [-2.8, -1.0, 0.0, 0.05, 0.5, 1.0, 1.3, 1.38, 1.45, 1.6, 2.0, 2.8])
 def test_bound_law_has_its_moments(skewness: float) -> None:
     """By the quantiles: the mean of their powers over a fine grid of levels."""
-    law = BoundLaw(2.0, skewness)
+    null_distribution = BetaDistribution(2.0, skewness)
     nodes, weights = np.polynomial.legendre.leggauss(200)
     # Levels crowd at both ends, where the tails are: u = s^2 (3 - 2 s) has no weight there.
     s = (nodes + 1.0) / 2.0
     levels, weights = s**2 * (3.0 - 2.0 * s), weights / 2.0 * 6.0 * s * (1.0 - s)
-    z = np.array([law.threshold(float(level)) for level in levels]) / 2.0
+    z = np.array([null_distribution.threshold(float(level)) for level in levels]) / 2.0
     moments = [float(weights @ z**k) for k in (1, 2, 3, 4)]
     assert moments[0] == pytest.approx(0.0, abs=1e-4)
     assert moments[1] == pytest.approx(1.0, rel=1e-3)
@@ -129,28 +129,30 @@ def test_bound_law_has_its_moments(skewness: float) -> None:
 @pytest.mark.parametrize("skewness", [-2.8, -0.5, 0.0, 0.5, 1.4, math.sqrt(2.0), 1.42, 2.0, 2.8])
 @pytest.mark.parametrize("alpha", [1e-4, 0.01, 0.05, 0.5, 0.95])
 def test_bound_law_agrees_with_itself(skewness: float, alpha: float) -> None:
-    law = BoundLaw(0.1, skewness)
-    assert law.pvalue(law.threshold(alpha)) == pytest.approx(alpha, rel=1e-8)
-    assert 0.0 < law.pvalue(1e6) <= law.pvalue(0.0) <= law.pvalue(-1e6) <= 1.0
+    null_distribution = BetaDistribution(0.1, skewness)
+    assert null_distribution.pvalue(null_distribution.threshold(alpha)) == pytest.approx(alpha, rel=1e-8)
+    assert 0.0 < null_distribution.pvalue(1e6) <= null_distribution.pvalue(0.0) <= null_distribution.pvalue(-1e6) <= 1.0
 
 
 @pytest.mark.parametrize("z", [-0.5, 0.5, 1.645, 3.0])
 def test_bound_law_meets_pearson_three(z: float) -> None:
     for square in (1.98, 1.9999, 2.0, 2.0001, 2.02):
-        wanted = PearsonLaw(1.0, math.sqrt(2.0)).pvalue(z)
-        assert BoundLaw(1.0, math.sqrt(square)).pvalue(z) == pytest.approx(wanted, rel=0.02)
+        wanted = PearsonIIIDistribution(1.0, math.sqrt(2.0)).pvalue(z)
+        assert BetaDistribution(1.0, math.sqrt(square)).pvalue(z) == pytest.approx(wanted, rel=0.02)
 
 
 @pytest.mark.parametrize("z", [-1.0, 0.0, 1.0, 1.7, 2.5])
 def test_bound_law_is_scipys_beta(z: float) -> None:
     """Skewness 0 and kurtosis 2: beta with both parameters 3/2. A squared skewness of 8: beta prime, b = 10."""
     beta = stats.beta(1.5, 1.5)
-    assert BoundLaw(1.0, 0.0).pvalue(z) == pytest.approx(max(float(beta.sf(0.5 + z * beta.std())), 5e-308), rel=1e-9)
-    a = BoundLaw(1.0, math.sqrt(8.0))._shape().a
+    assert BetaDistribution(1.0, 0.0).pvalue(z) == pytest.approx(
+        max(float(beta.sf(0.5 + z * beta.std())), 5e-308), rel=1e-9
+    )
+    a = BetaDistribution(1.0, math.sqrt(8.0))._shape().a
     prime = stats.betaprime(a, 10.0)
     assert prime.stats("s") == pytest.approx(math.sqrt(8.0), rel=1e-9)
     wanted = float(prime.sf(prime.mean() + z * prime.std()))
-    assert BoundLaw(1.0, math.sqrt(8.0)).pvalue(z) == pytest.approx(wanted, rel=1e-8)
+    assert BetaDistribution(1.0, math.sqrt(8.0)).pvalue(z) == pytest.approx(wanted, rel=1e-8)
 
 
 @pytest.mark.parametrize("null", [Gamma(), Pearson(), Pearson("bound")], ids=repr)

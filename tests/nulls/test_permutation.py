@@ -25,13 +25,13 @@ def test_exhaustive_law_is_every_relabelling(n_x: int, n_y: int, shift: float) -
     x, y = two_samples(n_x, n_y, shift)
     rows = np.concatenate([x, y])
     gram = gram_of(x, y)
-    law = Permutation().learn(gram, seed=0)
+    null_distribution = Permutation().distribution(gram, seed=0)
     values = reference.relabelled_values(Gaussian(1.0)(rows, rows), n_x)
-    assert law.exhaustive
-    np.testing.assert_allclose(law.draws, np.sort(values), rtol=1e-12, atol=1e-14)
+    assert null_distribution.exhaustive
+    np.testing.assert_allclose(null_distribution.draws, np.sort(values), rtol=1e-12, atol=1e-14)
     statistic = Permutation().statistic(gram)
     assert statistic == pytest.approx(reference.mmd_unpaired(GAUSSIAN, x.tolist(), y.tolist()), rel=1e-11)
-    assert law.pvalue(statistic) == float(np.mean(values >= values[0] - 1e-12))
+    assert null_distribution.pvalue(statistic) == float(np.mean(values >= values[0] - 1e-12))
 
 
 @pytest.mark.parametrize(("n_x", "n_y"), [(3, 4), (4, 4), (6, 3)])
@@ -59,9 +59,9 @@ def test_random_draws_are_those_of_their_labels(n_x: int, n_y: int) -> None:
     assert (labels.sum(axis=1) == n_x).all()
     assert len(np.unique(labels, axis=0)) == 30
     values = [reference.mmd_unpaired(GAUSSIAN, rows[a].tolist(), rows[~a].tolist()) for a in labels]
-    law = Permutation(30).learn(gram_of(x, y), seed=5)
-    assert not law.exhaustive
-    np.testing.assert_allclose(law.draws, np.sort(values), rtol=1e-11, atol=1e-14)
+    null_distribution = Permutation(30).distribution(gram_of(x, y), seed=5)
+    assert not null_distribution.exhaustive
+    np.testing.assert_allclose(null_distribution.draws, np.sort(values), rtol=1e-11, atol=1e-14)
 
 
 def test_ties_do_not_depend_on_the_order_of_additions() -> None:
@@ -69,20 +69,20 @@ def test_ties_do_not_depend_on_the_order_of_additions() -> None:
     rng = np.random.default_rng(0)
     x, y = (rng.integers(0, 2, size=(n, 1)).astype(float) for n in (30, 34))
     gram = gram_of(x, y)
-    law, statistic = Permutation(999).learn(gram, 1), gram.margins().unbiased()
+    null_distribution, statistic = Permutation(999).distribution(gram, 1), gram.margins().unbiased()
     ones = _random_labels(30, 34, 999, 1) @ np.concatenate([x, y])[:, 0]
     # The statistic depends on the share of ones in x alone, and grows with its distance from that in y.
     distance = np.abs(ones / 30 - (np.concatenate([x, y]).sum() - ones) / 34)
     observed = abs(x.mean() - y.mean())
-    assert law.pvalue(statistic) == (1 + int((distance >= observed - 1e-9).sum())) / 1000
+    assert null_distribution.pvalue(statistic) == (1 + int((distance >= observed - 1e-9).sum())) / 1000
 
 
 def test_draws_have_the_closed_variance() -> None:
     """Mean and variance of 4000 draws: 5.5 standard errors, false alarm below 1e-6 in all."""
     x, y = two_samples(30, 45)
     rows = np.concatenate([x, y])
-    law = Permutation(4000).learn(gram_of(x, y), seed=1)
-    z = law.draws / math.sqrt(reference.relabelling_variance(Gaussian(1.0)(rows, rows), 30))
+    null_distribution = Permutation(4000).distribution(gram_of(x, y), seed=1)
+    z = null_distribution.draws / math.sqrt(reference.relabelling_variance(Gaussian(1.0)(rows, rows), 30))
     assert abs(z.mean()) < 5.5 / math.sqrt(4000)
     assert abs(np.mean(z**2) - 1.0) < 5.5 * math.sqrt((float(np.mean(z**4)) - 1.0) / 4000)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_numpy
 
 from btests import (
-    Distance,
+    Energy,
     Gamma,
     Gaussian,
     Kernel,
@@ -74,7 +74,7 @@ def test_they_see_a_difference_and_agree_with_themselves(null: Null) -> None:
 
 
 @pytest.mark.parametrize("null", QUADRATIC, ids=repr)
-@pytest.mark.parametrize("kernel", [Gaussian(1.0), Distance(), Linear(), Polynomial()], ids=repr)
+@pytest.mark.parametrize("kernel", [Gaussian(1.0), Energy(), Linear(), Polynomial()], ids=repr)
 @pytest.mark.parametrize(("n_x", "n_y"), [(50, 50), (60, 90), (7, 600)])
 def test_constant_data_are_not_different(null: Null, kernel: Kernel, n_x: int, n_y: int) -> None:
     n_y = n_x if isinstance(null, Pearson) else n_y
@@ -84,7 +84,7 @@ def test_constant_data_are_not_different(null: Null, kernel: Kernel, n_x: int, n
 
 
 @pytest.mark.parametrize("null", QUADRATIC, ids=repr)
-@pytest.mark.parametrize("kernel", [Gaussian(1.0), Distance(), Linear()], ids=repr)
+@pytest.mark.parametrize("kernel", [Gaussian(1.0), Energy(), Linear()], ids=repr)
 def test_identical_samples_are_not_different(null: Null, kernel: Kernel) -> None:
     x, _ = two_samples(50, 50)
     for shuffle in (False, True):
@@ -94,7 +94,7 @@ def test_identical_samples_are_not_different(null: Null, kernel: Kernel) -> None
 
 
 @pytest.mark.parametrize("null", QUADRATIC, ids=repr)
-@pytest.mark.parametrize("kernel", [None, Gaussian(1.0), Linear(), Distance(), Gaussian(1e-3)], ids=repr)
+@pytest.mark.parametrize("kernel", [None, Gaussian(1.0), Linear(), Energy(), Gaussian(1e-3)], ids=repr)
 def test_two_constants(null: Null, kernel: Any) -> None:
     n_y = 60 if isinstance(null, Pearson) else 90
     result = btest(np.zeros((60, 1)), np.ones((n_y, 1)), kernel=kernel, null=null, seed=1)
@@ -179,7 +179,7 @@ def test_the_kernel_is_evaluated_once(null: Any) -> None:
 
     x, y = two_samples(20, 20)
     gram = gram_of(x, y, kernel)
-    null.learn(gram, 1)
+    null.distribution(gram, 1)
     null.statistic(gram)
     assert sum(calls) == 1 + 3 * 20 * 20
 
@@ -217,9 +217,9 @@ def test_too_little_memory_is_said_before_it_is_spent(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("n", [300, 1500])
 def test_bytes_are_what_was_said(null: Any, n: int) -> None:
     gram = gram_of(*two_samples(n, n))
-    null.learn(gram_of(*two_samples(5, 5)), 1)  # what is imported does not count
+    null.distribution(gram_of(*two_samples(5, 5)), 1)  # what is imported does not count
     tracemalloc.start()
-    null.learn(gram, 1)
+    null.distribution(gram, 1)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     needed = null.bytes_needed(n, n)

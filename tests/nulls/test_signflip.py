@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from btests import Gaussian, SignFlip, _core
 from btests.nulls.sign_draws import all_signs, flip_plain, random_words, unpack
-from btests.plan import Blocks
+from btests.plan import Plan
 from btests.summary import Summary
 from tests import reference
 from tests.bounds import count_bounds
@@ -28,12 +28,12 @@ GAUSSIAN = radial(1.0)[0].formula
 def test_exhaustive_law_is_every_swap(n: int, n_blocks: int, shift: float, plain: bool) -> None:
     x, y = two_samples(n, n, shift)
     summary = summarize(x, y, n_blocks, Gaussian(1.0), plain=plain)
-    law = SignFlip().learn(summary, seed=0)
+    null_distribution = SignFlip().distribution(summary, seed=0)
     swapped = reference.flipped_values(GAUSSIAN, x.tolist(), y.tolist(), n_blocks)
-    assert law.exhaustive
-    np.testing.assert_allclose(law.draws, np.sort(swapped), rtol=1e-12, atol=1e-13)
+    assert null_distribution.exhaustive
+    np.testing.assert_allclose(null_distribution.draws, np.sort(swapped), rtol=1e-12, atol=1e-13)
     share = float(np.mean(swapped >= swapped[0] - 1e-12))
-    assert law.pvalue(summary.mean()) == share
+    assert null_distribution.pvalue(summary.mean()) == share
 
 
 @pytest.mark.parametrize(("n", "n_blocks"), [(7, 2), (7, 3), (11, 4), (40, 1)])
@@ -41,55 +41,55 @@ def test_blocks_with_a_remainder_flip_groups(n: int, n_blocks: int) -> None:
     """Row r of a block flips with group r mod g: what moves is the core, and the rest shifts all draws."""
     x, y = two_samples(n, n, 0.5)
     summary = summarize(x, y, n_blocks)
-    if summary.cores.shape[0] * summary.cores.shape[1] > 12:
-        summary = Summary.of(summary.blocks, summary.values, summary.cores[:, :10, :10])
-    cores = reference.cores(GAUSSIAN, x.tolist(), y.tolist(), n_blocks, min(32, n // n_blocks))[:, :10, :10]
-    flipped = (reference.sign_sums(cores) - cores.sum()) / n_blocks + summary.mean()
-    law = SignFlip(4095).learn(summary, seed=0)
-    np.testing.assert_allclose(law.draws, np.sort(flipped), rtol=1e-11, atol=1e-13)
+    if summary.moments.shape[0] * summary.moments.shape[1] > 12:
+        summary = Summary.of(summary.plan, summary.values, summary.moments[:, :10, :10])
+    moments = reference.moments(GAUSSIAN, x.tolist(), y.tolist(), n_blocks, min(32, n // n_blocks))[:, :10, :10]
+    flipped = (reference.sign_sums(moments) - moments.sum()) / n_blocks + summary.mean()
+    null_distribution = SignFlip(4095).distribution(summary, seed=0)
+    np.testing.assert_allclose(null_distribution.draws, np.sort(flipped), rtol=1e-11, atol=1e-13)
 
 
 @given(st.integers(1, 3), st.integers(2, 4), st.integers(0, 2**32 - 1), st.sampled_from([1e-120, 1.0, 1e100]))
-def test_closed_moments(n_folds: int, n_groups: int, seed: int, scale: float) -> None:
+def test_closed_moments(n_strata: int, n_groups: int, seed: int, scale: float) -> None:
     """Over all signs, s' C s has mean 0, variance 2 sum C^2 and third cumulant 8 tr C^3."""
-    cores = scale * random_cores(n_folds, n_groups, seed)
-    sums = reference.sign_sums(cores) / scale
-    unit = cores / scale
+    moments = scale * random_cores(n_strata, n_groups, seed)
+    sums = reference.sign_sums(moments) / scale
+    unit = moments / scale
     assert np.mean(sums) == pytest.approx(0.0, abs=1e-10)
     assert np.mean(sums**2) == pytest.approx(2.0 * np.sum(unit**2), rel=1e-10)
     third = 8.0 * sum(np.trace(c @ c @ c) for c in unit)
     assert np.mean(sums**3) == pytest.approx(third, rel=1e-9, abs=1e-9)
 
 
-def random_cores(n_folds: int, n_groups: int, seed: int) -> Array:
+def random_cores(n_strata: int, n_groups: int, seed: int) -> Array:
     """Return symmetric matrices with zero diagonals."""
-    cores = np.random.default_rng(seed).normal(size=(n_folds, n_groups, n_groups))
-    cores += np.swapaxes(cores, 1, 2)
-    cores[:, np.arange(n_groups), np.arange(n_groups)] = 0.0
-    return cores
+    moments = np.random.default_rng(seed).normal(size=(n_strata, n_groups, n_groups))
+    moments += np.swapaxes(moments, 1, 2)
+    moments[:, np.arange(n_groups), np.arange(n_groups)] = 0.0
+    return moments
 
 
 @pytest.mark.parametrize("n_groups", [2, 3, 5, 8, 13, 16, 31, 32])
-@pytest.mark.parametrize(("n_folds", "n_draws"), [(1, 1), (1, 63), (3, 64), (7, 65), (40, 1999)])
-def test_compiled_flip_is_the_plain_one(instruction_set: str, n_groups: int, n_folds: int, n_draws: int) -> None:
-    cores = random_cores(n_folds, n_groups, 1)
-    words = random_words(5, n_folds, n_groups, n_draws)
-    wanted = flip_plain(cores, words, n_draws)
-    found = _core.flip(cores, words, n_draws)
-    np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-14 * np.abs(cores).sum())
+@pytest.mark.parametrize(("n_strata", "n_draws"), [(1, 1), (1, 63), (3, 64), (7, 65), (40, 1999)])
+def test_compiled_flip_is_the_plain_one(instruction_set: str, n_groups: int, n_strata: int, n_draws: int) -> None:
+    moments = random_cores(n_strata, n_groups, 1)
+    words = random_words(5, n_strata, n_groups, n_draws)
+    wanted = flip_plain(moments, words, n_draws)
+    found = _core.flip(moments, words, n_draws)
+    np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-14 * np.abs(moments).sum())
 
 
 def test_plain_flip_is_the_definition() -> None:
-    cores, words = random_cores(3, 4, 2), random_words(1, 3, 4, 100)
+    moments, words = random_cores(3, 4, 2), random_words(1, 3, 4, 100)
     signs = unpack(words, 100)
-    wanted = [sum(float(s[:, r] @ c @ s[:, r]) for s, c in zip(signs, cores, strict=True)) for r in range(100)]
-    np.testing.assert_allclose(flip_plain(cores, words, 100), wanted, rtol=1e-12, atol=1e-12)
+    wanted = [sum(float(s[:, r] @ c @ s[:, r]) for s, c in zip(signs, moments, strict=True)) for r in range(100)]
+    np.testing.assert_allclose(flip_plain(moments, words, 100), wanted, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize(("n_folds", "n_groups"), [(1, 2), (2, 3), (1, 8), (5, 2)])
-def test_all_signs_are_all_and_the_observed_comes_first(n_folds: int, n_groups: int) -> None:
-    n = n_folds * n_groups
-    signs = unpack(all_signs(n_folds, n_groups), 2**n).reshape(n, -1)
+@pytest.mark.parametrize(("n_strata", "n_groups"), [(1, 2), (2, 3), (1, 8), (5, 2)])
+def test_all_signs_are_all_and_the_observed_comes_first(n_strata: int, n_groups: int) -> None:
+    n = n_strata * n_groups
+    signs = unpack(all_signs(n_strata, n_groups), 2**n).reshape(n, -1)
     assert signs.shape == (n, 2**n)
     assert (signs[:, 0] == 1.0).all()
     assert len({tuple(column) for column in signs.T}) == 2**n
@@ -111,21 +111,21 @@ def test_random_signs_are_fair_and_belong_to_the_seed() -> None:
 def test_drawn_law(n_resamples: int) -> None:
     x, y = two_samples(60, 60, 3.0)
     summary = summarize(x, y, 6)
-    law = SignFlip(n_resamples).learn(summary, seed=3)
-    assert not law.exhaustive
-    assert law.draws.size == n_resamples
-    assert (np.diff(law.draws) >= 0.0).all()
-    assert law.pvalue(summary.mean()) == 1.0 / (n_resamples + 1)
-    assert law.pvalue(-math.inf) == 1.0
+    null_distribution = SignFlip(n_resamples).distribution(summary, seed=3)
+    assert not null_distribution.exhaustive
+    assert null_distribution.draws.size == n_resamples
+    assert (np.diff(null_distribution.draws) >= 0.0).all()
+    assert null_distribution.pvalue(summary.mean()) == 1.0 / (n_resamples + 1)
+    assert null_distribution.pvalue(-math.inf) == 1.0
 
 
 def test_draws_have_the_closed_moments() -> None:
     """Mean and variance of 20,000 draws; bounds of 5.5 standard errors, false alarm below 1e-6 in all."""
     summary = summarize(*two_samples(300, 300), 10)
-    law = SignFlip(20_000).learn(summary, seed=1)
-    centre = summary.mean() - float(summary.cores.sum()) / 10
-    sd = math.sqrt(2.0 * float((summary.cores**2).sum())) / 10
-    z = (law.draws - centre) / sd
+    null_distribution = SignFlip(20_000).distribution(summary, seed=1)
+    centre = summary.mean() - float(summary.moments.sum()) / 10
+    sd = math.sqrt(2.0 * float((summary.moments**2).sum())) / 10
+    z = (null_distribution.draws - centre) / sd
     assert abs(z.mean()) < 5.5 / math.sqrt(20_000)
     fourth = float(np.mean(z**4))
     assert abs(np.mean(z**2) - 1.0) < 5.5 * math.sqrt((fourth - 1.0) / 20_000)
@@ -139,7 +139,7 @@ def test_number_of_resamples(n_resamples: int) -> None:
 
 def test_ties_count_against_rejection() -> None:
     """Equal differences in every pair: half of all signs within a block give the observed value again."""
-    blocks = Blocks(8, 8, 4)
-    cores = np.tile(np.array([[0.0, 0.1], [0.1, 0.0]]), (4, 1, 1))
-    summary = Summary.of(blocks, np.full(4, 0.2), cores)
-    assert SignFlip().learn(summary, 0).pvalue(summary.mean()) == (1 / 2) ** 4
+    plan = Plan(8, 8, 4)
+    moments = np.tile(np.array([[0.0, 0.1], [0.1, 0.0]]), (4, 1, 1))
+    summary = Summary.of(plan, np.full(4, 0.2), moments)
+    assert SignFlip().distribution(summary, 0).pvalue(summary.mean()) == (1 / 2) ** 4

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from btests import Distance, Gaussian, Kernel, Linear, Spectrum, btest
+from btests import Energy, Gaussian, Kernel, Linear, Spectrum, btest
 from btests.nulls import spectrum
 from btests.nulls.permutation_moments import relabelled_mean, relabelled_sd
 from btests.nulls.spectrum import Eigenvalues, all_eigenvalues, leading_eigenvalues
@@ -24,7 +24,7 @@ def centred(kernel: Kernel, n: int) -> Array:
     return np.asarray(centring @ kernel(x, x) @ centring)
 
 
-@pytest.mark.parametrize(("kernel", "digits"), [(Gaussian(1.0), 1e-6), (Gaussian(0.2), 0.1), (Distance(), 1e-2)])
+@pytest.mark.parametrize(("kernel", "digits"), [(Gaussian(1.0), 1e-6), (Gaussian(0.2), 0.1), (Energy(), 1e-2)])
 def test_leading_eigenvalues_are_the_first_of_all(kernel: Kernel, digits: float) -> None:
     matrix = centred(kernel, 600)
     every = all_eigenvalues(matrix).leading
@@ -35,7 +35,7 @@ def test_leading_eigenvalues_are_the_first_of_all(kernel: Kernel, digits: float)
     assert (found.leading**2).sum() + found.rest_norm**2 == pytest.approx((every**2).sum(), rel=1e-12)
 
 
-@pytest.mark.parametrize("kernel", [Gaussian(1.0), Gaussian(0.2), Gaussian(0.02), Distance()], ids=repr)
+@pytest.mark.parametrize("kernel", [Gaussian(1.0), Gaussian(0.2), Gaussian(0.02), Energy()], ids=repr)
 def test_leading_and_all_eigenvalues_give_one_law(kernel: Kernel) -> None:
     """Two samples of 20,000 draws: Kolmogorov-Smirnov at a false alarm of 1e-6, so laws within about 0.025."""
     matrix = centred(kernel, 600)
@@ -70,15 +70,15 @@ def test_an_empty_spectrum() -> None:
 def test_law_has_the_mean_of_all_relabellings(n_x: int, n_y: int) -> None:
     """(1/n_x + 1/n_y) tr(HKH) / (N - 1), and the variance of the chi-squares: 20,000 draws, false alarm 1e-6 in all."""
     x, y = two_samples(n_x, n_y)
-    law = Spectrum(20_000).learn(gram_of(x, y), 0)
+    null_distribution = Spectrum(20_000).distribution(gram_of(x, y), 0)
     rows, n = np.concatenate([x, y]), n_x + n_y
     centring = np.eye(n) - 1.0 / n
     values = np.linalg.eigvalsh(centring @ Gaussian(1.0)(rows, rows) @ centring) / (n - 1) * n / (n_x * n_y)
     sd = math.sqrt(2.0 * (values**2).sum())
     bound = deviations(false_alarm=FALSE_ALARM / 2)
-    assert abs(law.draws.mean() - values.sum()) < bound * sd / math.sqrt(20_000)
-    fourth = float(np.mean(((law.draws - values.sum()) / sd) ** 4))
-    assert abs(law.draws.var() / sd**2 - 1.0) < bound * math.sqrt((fourth - 1.0) / 20_000)
+    assert abs(null_distribution.draws.mean() - values.sum()) < bound * sd / math.sqrt(20_000)
+    fourth = float(np.mean(((null_distribution.draws - values.sum()) / sd) ** 4))
+    assert abs(null_distribution.draws.var() / sd**2 - 1.0) < bound * math.sqrt((fourth - 1.0) / 20_000)
 
 
 def test_linear_kernel_in_one_dimension_is_a_squared_normal() -> None:
@@ -121,7 +121,7 @@ def test_the_level_is_nearly_held(n_x: int, n_y: int) -> None:
 @pytest.mark.parametrize(("n_x", "n_y"), [(60, 60), (40, 90)])
 def test_corrected_draws_have_the_moments_of_all_relabellings(bandwidth: float, n_x: int, n_y: int) -> None:
     gram = gram_of(*two_samples(n_x, n_y), Gaussian(bandwidth))
-    draws = Spectrum(20_000).learn(gram, 1).draws
+    draws = Spectrum(20_000).distribution(gram, 1).draws
     mean, sd = relabelled_mean(gram.margins()), relabelled_sd(gram.margins())
     # Mean and variance of sums of chi-squares, the worst of which is a single one: 6 standard errors, below 1e-8.
     assert abs(draws.mean() - mean) < 6.0 * sd / math.sqrt(20_000)
@@ -131,7 +131,7 @@ def test_corrected_draws_have_the_moments_of_all_relabellings(bandwidth: float, 
 def test_the_correction_is_for_narrow_kernels_and_few_rows() -> None:
     def widths(bandwidth: float, n: int) -> float:
         gram = gram_of(*two_samples(n, n), Gaussian(bandwidth))
-        one, two = (Spectrum(999, corrected=corrected).learn(gram, 1).draws.std() for corrected in (True, False))
+        one, two = (Spectrum(999, corrected=corrected).distribution(gram, 1).draws.std() for corrected in (True, False))
         return float(one / two)
 
     assert widths(0.05, 50) < 0.6 < widths(0.05, 400) < 1.0

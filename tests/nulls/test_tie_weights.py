@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from btests import Aggregate, Gaussian, SignFlip, btest
-from btests.nulls.distributions import DrawnLaw
+from btests.nulls.distributions import ResampledDistribution
 from tests.bounds import count_bounds
 
 
@@ -28,8 +28,8 @@ def by_counting(draws: Any, statistic: float, tolerance: float, exhaustive: bool
     st.sampled_from([1.0, 0.5, 0.123]),
 )
 def test_pvalue_is_the_definition(draws: list[int], statistic: int, exhaustive: bool, weight: float) -> None:
-    law = DrawnLaw(np.sort(np.array(draws, dtype=float)), 0.25, exhaustive, weight)
-    assert law.pvalue(statistic) == by_counting(draws, statistic, 0.25, exhaustive, weight)
+    null_distribution = ResampledDistribution(np.sort(np.array(draws, dtype=float)), 0.25, exhaustive, weight)
+    assert null_distribution.pvalue(statistic) == by_counting(draws, statistic, 0.25, exhaustive, weight)
 
 
 @given(
@@ -39,10 +39,10 @@ def test_pvalue_is_the_definition(draws: list[int], statistic: int, exhaustive: 
     st.booleans(),
 )
 def test_threshold_agrees_with_the_pvalue(draws: list[int], weight: float, alpha: float, exhaustive: bool) -> None:
-    law = DrawnLaw(np.sort(np.array(draws, dtype=float)), 0.25, exhaustive, weight)
-    threshold = law.threshold(alpha)
+    null_distribution = ResampledDistribution(np.sort(np.array(draws, dtype=float)), 0.25, exhaustive, weight)
+    threshold = null_distribution.threshold(alpha)
     for statistic in np.arange(-1.0, 8.0, 0.125):
-        assert (law.pvalue(float(statistic)) <= alpha) == (statistic > threshold)
+        assert (null_distribution.pvalue(float(statistic)) <= alpha) == (statistic > threshold)
 
 
 @pytest.mark.parametrize("kernel", [None, Gaussian(1.0), Aggregate(correction="max"), Aggregate(correction="soft")])

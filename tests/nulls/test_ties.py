@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
-from btests import CrossBlocks, Gaussian, Kernel, Laplacian, Linear, Permutation, SignFlip, btest
+from btests import CrossMMD, Gaussian, Kernel, Laplacian, Linear, Permutation, SignFlip, btest
 from btests.data.sample import Sample
 from btests.nulls.sign_draws import draw_flips
-from btests.plan import Array, Blocks
+from btests.plan import Array, Plan
 from btests.statistics import MMD, summarize
 from tests.bounds import count_bounds
 
@@ -55,7 +55,7 @@ def test_rounding_is_what_a_summary_says_it_is(kernel: Kernel) -> None:
     rng = np.random.default_rng(0)
     for n_x, n_y, b in ((3000, 60, 60), (1500, 1500, 1500), (2000, 2000, 40)):
         x, y = Sample(rng.permutation(ones(n_x, 30))), Sample(rng.permutation(ones(n_y, 6)))
-        summary = summarize(MMD(kernel), x, y, Blocks.of_size(n_x, n_y, b))
+        summary = summarize(MMD(kernel), x, y, Plan.of_size(n_x, n_y, b))
         draws = np.sort(draw_flips(summary, 999, 0).means(summary))
         steps = np.diff(draws)
         assert summary.rounding > 0.0
@@ -95,7 +95,7 @@ def test_cross_blocks_take_no_rounding_for_a_difference(n: int, share: float) ->
     trials, found, silent = 300, 0, 0
     for _ in range(trials):
         x, y = (rng.random((2, n, 1)) < share).astype(np.float64)
-        result = btest(x, y, kernel=Gaussian(1.0), null=CrossBlocks(), block_size=n, shuffle=False, seed=0)
+        result = btest(x, y, kernel=Gaussian(1.0), null=CrossMMD(), block_size=n, shuffle=False, seed=0)
         found += result.rejects(0.05)
         silent += result.statistic == 0.0
     assert silent > 0

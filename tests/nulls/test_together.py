@@ -10,9 +10,9 @@ import pytest
 
 from btests import Gaussian
 from btests.data.sample import Sample
-from btests.nulls.aggregation import RankLaw, Verdict, largest_score, smallest_rank
+from btests.nulls.aggregation import RankDistribution, Verdict, largest_score, smallest_rank
 from btests.nulls.sign_draws import draw_flips
-from btests.plan import Array, Blocks
+from btests.plan import Array, Plan
 from btests.statistics import Family, summarize_family
 from btests.summary import Summary
 
@@ -20,8 +20,8 @@ KERNELS = (Gaussian(0.3), Gaussian(1.0), Gaussian(4.0))
 
 
 def summaries_of(x: Array, y: Array, block_size: int) -> tuple[Summary, ...]:
-    blocks = Blocks.of_size(len(x), len(y), block_size, len(KERNELS))
-    return summarize_family(Family(KERNELS), Sample(x), Sample(y), blocks)
+    plan = Plan.of_size(len(x), len(y), block_size, len(KERNELS))
+    return summarize_family(Family(KERNELS), Sample(x), Sample(y), plan)
 
 
 def two_samples(n_x: int, n_y: int, shift: float) -> tuple[Array, Array]:
@@ -44,7 +44,7 @@ def conclude(summaries: tuple[Summary, ...], correction: str, n_resamples: int =
 
 def pvalue(summaries: tuple[Summary, ...], correction: str) -> float:
     verdict = conclude(summaries, correction)
-    return verdict.law.pvalue(summaries[verdict.spoke].mean())
+    return verdict.null_distribution.pvalue(summaries[verdict.selected].mean())
 
 
 @pytest.mark.parametrize("correction", ["max", "rank"])
@@ -52,10 +52,10 @@ def pvalue(summaries: tuple[Summary, ...], correction: str) -> float:
 def test_over_all_swaps_the_level_is_exact(correction: str, n_x: int, n_y: int, block_size: int) -> None:
     """Every swap of partners is as likely under the null hypothesis: the p-values of all data sets that they give."""
     x, y = two_samples(n_x, n_y, 0.8)
-    blocks = Blocks.of_size(n_x, n_y, block_size)
+    plan = Plan.of_size(n_x, n_y, block_size)
     partners = [
         (run.start_x + i * run.b_x + a, run.start_y + i * run.b_y + a)
-        for run in blocks.runs(0, blocks.n_blocks)
+        for run in plan.runs(0, plan.n_blocks)
         for i in range(run.n_blocks)
         for a in range(min(run.b_x, run.b_y))
     ]
@@ -74,16 +74,16 @@ def test_the_largest_score_by_hand() -> None:
     summaries = summaries_of(x, y, 5)
     ratios, units = [], []
     for summary in summaries:
-        core = summary.cores[0]
+        core = summary.moments[0]
         draws = [float(np.array(s) @ core @ np.array(s)) for s in itertools.product((1.0, -1.0), repeat=5)]
         units.append(float(np.std(draws)))
         ratios.append(np.array(draws) / units[-1])
     observed = np.array([r[0] for r in ratios])
     verdict = conclude(summaries, "max")
-    assert verdict.spoke == int(np.argmax(observed))
+    assert verdict.selected == int(np.argmax(observed))
     np.testing.assert_allclose(verdict.scores, observed, rtol=1e-12)
     wanted = np.mean(np.max(ratios, axis=0) >= observed.max() - 1e-9)
-    assert verdict.law.pvalue(summaries[verdict.spoke].mean()) == pytest.approx(wanted)
+    assert verdict.null_distribution.pvalue(summaries[verdict.selected].mean()) == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize("correction", ["max", "rank"])
@@ -91,24 +91,24 @@ def test_the_largest_score_by_hand() -> None:
 def test_pvalue_and_threshold_agree(correction: str, n_resamples: int) -> None:
     x, y = two_samples(60, 60, 0.3)
     verdict = conclude(summaries_of(x, y, 8), correction, n_resamples)
-    own = summaries_of(x, y, 8)[verdict.spoke]
+    own = summaries_of(x, y, 8)[verdict.selected]
     for alpha in (0.001, 0.01, 0.05, 0.2, 0.5):
-        threshold = verdict.law.threshold(alpha)
+        threshold = verdict.null_distribution.threshold(alpha)
         for statistic in (own.mean(), *np.linspace(-0.05, 0.2, 200)):
-            assert (verdict.law.pvalue(float(statistic)) <= alpha) == (statistic > threshold)
+            assert (verdict.null_distribution.pvalue(float(statistic)) <= alpha) == (statistic > threshold)
 
 
 def test_kernels_that_nothing_moves_are_left_out() -> None:
     x, y = np.arange(40.0)[:, None], np.arange(40.0)[:, None] + 0.5
     kernels = (Gaussian(1e-4), Gaussian(10.0))
-    blocks = Blocks.of_size(40, 40, 5, 2)
+    plan = Plan.of_size(40, 40, 5, 2)
     for used in (kernels, kernels[:1]):
-        summaries = summarize_family(Family(used), Sample(x), Sample(y), blocks)
+        summaries = summarize_family(Family(used), Sample(x), Sample(y), plan)
         for correction in ("max", "rank"):
             flips = draw_flips(summaries[0], 199, 0)
             one = np.full(len(used), 1.0 / len(used))
             verdict = largest_score(summaries, flips) if correction == "max" else smallest_rank(summaries, flips, one)
-            p = verdict.law.pvalue(summaries[verdict.spoke].mean())
+            p = verdict.null_distribution.pvalue(summaries[verdict.selected].mean())
             assert 0.0 < p <= 1.0
             if len(used) == 1:
                 assert p == 1.0
@@ -118,18 +118,20 @@ def test_one_kernel_is_the_sign_flip_test() -> None:
     from btests import SignFlip
 
     x, y = two_samples(80, 80, 0.2)
-    blocks = Blocks.of_size(80, 80, 8)
-    summaries = summarize_family(Family(KERNELS[:1]), Sample(x), Sample(y), blocks)
+    plan = Plan.of_size(80, 80, 8)
+    summaries = summarize_family(Family(KERNELS[:1]), Sample(x), Sample(y), plan)
     flips = draw_flips(summaries[0], 999, 7)
-    wanted = SignFlip(999).learn(summaries[0], 7).pvalue(summaries[0].mean())
-    assert largest_score(summaries, flips).law.pvalue(summaries[0].mean()) == wanted
-    assert smallest_rank(summaries, flips, np.ones(1)).law.pvalue(summaries[0].mean()) == pytest.approx(wanted)
+    wanted = SignFlip(999).distribution(summaries[0], 7).pvalue(summaries[0].mean())
+    assert largest_score(summaries, flips).null_distribution.pvalue(summaries[0].mean()) == wanted
+    assert smallest_rank(summaries, flips, np.ones(1)).null_distribution.pvalue(summaries[0].mean()) == pytest.approx(
+        wanted
+    )
 
 
 def test_a_rank_law_with_too_few_outcomes_never_rejects() -> None:
-    law = RankLaw(np.array([0.0, 1.0, 2.0]), 0.0, 1.0, np.array([1.0, 2.0, 3.0]))
-    assert law.threshold(0.1) == math.inf
-    assert law.pvalue(5.0) == pytest.approx(1.0 / 3.0)
+    null_distribution = RankDistribution(np.array([0.0, 1.0, 2.0]), 0.0, 1.0, np.array([1.0, 2.0, 3.0]))
+    assert null_distribution.threshold(0.1) == math.inf
+    assert null_distribution.pvalue(5.0) == pytest.approx(1.0 / 3.0)
 
 
 def test_pairs_that_no_flip_moves_do_not_outshout_the_others() -> None:
@@ -138,8 +140,8 @@ def test_pairs_that_no_flip_moves_do_not_outshout_the_others() -> None:
     x, y = 10.0 * rng.normal(size=(400, 2)), 10.0 * rng.normal(size=(400, 2)) + 6.0
     x[32] = x[0] + 1e-6
     kernels = (Gaussian(1e-6), Gaussian(0.5), Gaussian(10.0))
-    blocks = Blocks.of_size(400, 400, 40, 3)
-    summaries = summarize_family(Family(kernels), Sample(x), Sample(y), blocks)
+    plan = Plan.of_size(400, 400, 40, 3)
+    summaries = summarize_family(Family(kernels), Sample(x), Sample(y), plan)
     verdict = largest_score(summaries, draw_flips(summaries[0], 999, 0))
-    assert verdict.spoke == 2
-    assert verdict.law.pvalue(summaries[2].mean()) == 0.001
+    assert verdict.selected == 2
+    assert verdict.null_distribution.pvalue(summaries[2].mean()) == 0.001

@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from btests import CrossBlocks, FewBlocksWarning, Gaussian, SignFlip, ThirdCumulant, btest
-from btests.plan import Blocks
+from btests import CrossMMD, FewBlocksWarning, Gaussian, SignFlip, ThirdCumulant, btest
+from btests.plan import Plan
 from tests import reference
 from tests.bounds import FALSE_ALARM, count_bounds, deviations
 from tests.nulls.summaries import summarize
@@ -33,7 +33,7 @@ def test_cores_are_what_swaps_move(b: int, c: int) -> None:
     rng = np.random.default_rng([b, c])
     x, y = rng.normal(size=(b, 2)), rng.normal(0.5, 1.0, size=(c, 2))
     summary = summarize(x, y, 1, Gaussian(1.0))
-    core, n_groups = summary.cores[0], summary.blocks.n_groups
+    core, n_groups = summary.moments[0], summary.plan.n_groups
     constant = summary.mean() - float(core.sum())
     for _ in range(10):
         signs = np.append(rng.choice([-1.0, 1.0], n_groups), 1.0)
@@ -47,17 +47,17 @@ def test_cores_are_what_swaps_move(b: int, c: int) -> None:
 def test_laws_are_those_of_all_swaps(n_x: int, n_y: int, n_blocks: int) -> None:
     rng = np.random.default_rng([n_x, n_y])
     summary = summarize(rng.normal(size=(n_x, 1)), rng.normal(size=(n_y, 1)), n_blocks, Gaussian(1.0))
-    cores, blocks = summary.cores / n_blocks, summary.blocks
-    constant = summary.mean() - float(cores.sum())
+    moments, plan = summary.moments / n_blocks, summary.plan
+    constant = summary.mean() - float(moments.sum())
     values = []
-    for pattern in itertools.product([1.0, -1.0], repeat=blocks.n_folds * blocks.n_groups):
-        signs = np.hstack([np.reshape(pattern, (blocks.n_folds, -1)), np.ones((blocks.n_folds, 1))])
-        values.append(constant + float(np.einsum("fu,fuv,fv->", signs, cores, signs)))
-    law = SignFlip(2**12).learn(summary, 0)
-    assert law.exhaustive
-    np.testing.assert_allclose(law.draws, np.sort(values), atol=1e-13)
+    for pattern in itertools.product([1.0, -1.0], repeat=plan.n_strata * plan.n_groups):
+        signs = np.hstack([np.reshape(pattern, (plan.n_strata, -1)), np.ones((plan.n_strata, 1))])
+        values.append(constant + float(np.einsum("fu,fuv,fv->", signs, moments, signs)))
+    null_distribution = SignFlip(2**12).distribution(summary, 0)
+    assert null_distribution.exhaustive
+    np.testing.assert_allclose(null_distribution.draws, np.sort(values), atol=1e-13)
     with pytest.warns(FewBlocksWarning):
-        closed = ThirdCumulant().learn(summary, 0)
+        closed = ThirdCumulant().distribution(summary, 0)
     assert closed.mean == pytest.approx(np.mean(values), abs=1e-13)
     assert closed.sd == pytest.approx(np.std(values), rel=1e-10)
     deviations_ = np.array(values) - np.mean(values)
@@ -78,7 +78,7 @@ def test_rare_values_do_not_reject_too_often(n_x: int, n_y: int) -> None:
 
 def test_cross_blocks_refuse_different_lengths() -> None:
     with pytest.raises(ValueError, match=r"needs samples of one length, got 8 and 9 rows; take null=SignFlip"):
-        btest(np.arange(8.0), np.arange(9.0), null=CrossBlocks(), seed=1)
+        btest(np.arange(8.0), np.arange(9.0), null=CrossMMD(), seed=1)
 
 
 @pytest.mark.parametrize(("n_x", "n_y", "n_blocks"), [(40, 40, 20), (100, 100, 3)])
@@ -88,7 +88,7 @@ def test_third_cumulant_has_the_variance_of_the_statistic(n_x: int, n_y: int, n_
     for seed in range(800):
         rng = np.random.default_rng([seed, n_x, n_y])
         summary = summarize(rng.normal(size=(n_x, 1)), rng.normal(size=(n_y, 1)), n_blocks)
-        differences.append(summary.mean() ** 2 - ThirdCumulant().learn(summary, 0).sd ** 2)
+        differences.append(summary.mean() ** 2 - ThirdCumulant().distribution(summary, 0).sd ** 2)
     error = float(np.mean(differences)) / (float(np.std(differences, ddof=1)) / math.sqrt(800))
     assert abs(error) < deviations(799, FALSE_ALARM / 2)
 
@@ -96,4 +96,4 @@ def test_third_cumulant_has_the_variance_of_the_statistic(n_x: int, n_y: int, n_
 @pytest.mark.parametrize(("n", "n_blocks", "share"), [(40, 20, 1.0), (320, 10, 1.0), (64, 1, 1.0 - 1.0 / 63.0)])
 def test_share_of_paired_samples(n: int, n_blocks: int, share: float) -> None:
     """One row a group: flips move every pair. Two rows a group: all but one of 63 that a row is in."""
-    assert Blocks(n, n, n_blocks).flipped_share() == pytest.approx(share, rel=1e-12)
+    assert Plan(n, n, n_blocks).flipped_share() == pytest.approx(share, rel=1e-12)

@@ -19,14 +19,14 @@ import btests
 from btests import (
     Aggregate,
     Combination,
-    Distance,
+    Energy,
     Gaussian,
     Laplacian,
     Linear,
     Matern,
     OnColumns,
+    PartialResult,
     Stream,
-    Tally,
 )
 from tests.partial_result.test_tally import assert_equal, rows, stream_of
 
@@ -35,7 +35,7 @@ from tests.partial_result.test_tally import assert_equal, rows, stream_of
 def saved(tmp_path: Path) -> Path:
     """Return the file of a tally."""
     path = tmp_path / "day.tally"
-    stream_of(505, 3).tally().save(path)
+    stream_of(505, 3).partial().save(path)
     return path
 
 
@@ -46,11 +46,11 @@ def saved(tmp_path: Path) -> Path:
         Gaussian(0.1),
         Laplacian(1.0) + 0.3 * Gaussian(1 / 3),
         OnColumns(Matern(1.0), (1,)),
-        Distance(0.7),
+        Energy(0.7),
         Linear(),
         Combination((0.5, 2.0), (btests.Polynomial(3), btests.RationalQuadratic(1.0))),
         btests.InverseMultiquadric(1.0),
-        Aggregate([Gaussian(0.5), Distance()], correction="rank", weights=[1, 2]),
+        Aggregate([Gaussian(0.5), Energy()], correction="rank", weights=[1, 2]),
     ],
     ids=repr,
 )
@@ -58,11 +58,11 @@ def test_round_trip(kernel: Any, tmp_path: Path) -> None:
     stream = Stream(kernel, (10, 7), seed=2**40, part=5)
     x, y = rows(3003)
     stream.update(x, y[:2005])
-    before = stream.tally()
+    before = stream.partial()
     before.save(tmp_path / "t")
-    after = Tally.load(str(tmp_path / "t"))
+    after = PartialResult.load(str(tmp_path / "t"))
     assert_equal(after, before)
-    for name in ("kernels", "seed", "correction", "weights", "engine", "order", "n_waiting", "width", "dtype"):
+    for name in ("kernels", "seed", "correction", "weights", "engine", "order", "n_pending", "width", "dtype"):
         assert getattr(after, name) == getattr(before, name)
     assert (tmp_path / "t").stat().st_size < 2**20 * len(before.kernels)
 
@@ -72,35 +72,35 @@ def test_a_function_is_known_by_its_name_alone(tmp_path: Path) -> None:
         return np.asarray(np.exp(-np.abs(p[:, None, 0] - q[None, :, 0])))
 
     stream = stream_of(505, 0, mine)
-    stream.tally().save(tmp_path / "t")
-    after = Tally.load(tmp_path / "t")
+    stream.partial().save(tmp_path / "t")
+    after = PartialResult.load(tmp_path / "t")
     assert after.result().pvalue == stream.result().pvalue
     assert "mine" in repr(after.kernels[0])
     with pytest.raises(TypeError, match="which no file holds"):
         after.kernels[0](np.zeros((2, 2)), np.zeros((2, 2)))
-    later = stream_of(505, 1, mine).tally()
+    later = stream_of(505, 1, mine).partial()
     later.save(tmp_path / "u")
-    assert (after + Tally.load(tmp_path / "u")).n_blocks == 100
+    assert (after + PartialResult.load(tmp_path / "u")).n_blocks == 100
 
 
 def test_sums_of_what_was_loaded(tmp_path: Path) -> None:
-    tallies = [stream_of(n, part).tally() for part, n in enumerate((500, 333, 1207))]
-    for i, one in enumerate(tallies):
+    partials = [stream_of(n, part).partial() for part, n in enumerate((500, 333, 1207))]
+    for i, one in enumerate(partials):
         one.save(tmp_path / str(i))
-    joined = Tally.join(Tally.load(tmp_path / str(i)) for i in (2, 0, 1))
-    assert_equal(joined, Tally.join(tallies))
+    joined = PartialResult.join(PartialResult.load(tmp_path / str(i)) for i in (2, 0, 1))
+    assert_equal(joined, PartialResult.join(partials))
     joined.save(tmp_path / "all")
-    assert_equal(Tally.load(tmp_path / "all"), joined)
+    assert_equal(PartialResult.load(tmp_path / "all"), joined)
 
 
 def test_nothing_is_overwritten_without_force(saved: Path) -> None:
     before = saved.read_bytes()
-    other = stream_of(300, 1).tally()
+    other = stream_of(300, 1).partial()
     with pytest.raises(ValueError, match=r"exists; give another name, or force=True"):
         other.save(saved)
     assert saved.read_bytes() == before
     other.save(saved, force=True)
-    assert Tally.load(saved).n_blocks == 30
+    assert PartialResult.load(saved).n_blocks == 30
     assert [path.name for path in saved.parent.iterdir()] == ["day.tally"]
 
 
@@ -108,14 +108,14 @@ def test_nothing_is_overwritten_without_force(saved: Path) -> None:
 def test_a_file_has_the_rights_that_open_would_give(tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
-        stream_of(505, 3).tally().save(tmp_path / "t")
+        stream_of(505, 3).partial().save(tmp_path / "t")
         (tmp_path / "plain").write_bytes(b"")
     finally:
         os.umask(before)
     assert (tmp_path / "t").stat().st_mode == (tmp_path / "plain").stat().st_mode
     assert (tmp_path / "t").stat().st_mode & 0o777 == 0o640
     (tmp_path / "t").chmod(0o604)  # and one that is there keeps its own
-    stream_of(505, 3).tally().save(tmp_path / "t", force=True)
+    stream_of(505, 3).partial().save(tmp_path / "t", force=True)
     assert (tmp_path / "t").stat().st_mode & 0o777 == 0o604
 
 
@@ -129,11 +129,11 @@ def test_a_full_disk_leaves_what_was_there(saved: Path, monkeypatch: pytest.Monk
         with monkeypatch.context() as patch:
             patch.setattr(f"btests.partial_result_file.os.{name}", full)
             with pytest.raises(ValueError, match=r"cannot write .*day\.tally.*: No space left on device"):
-                stream_of(300, 1).tally().save(saved, force=True)
+                stream_of(300, 1).partial().save(saved, force=True)
     assert saved.read_bytes() == before
     assert len(list(saved.parent.iterdir())) == 1
     with pytest.raises(ValueError, match=r"cannot write .*: No such file or directory"):
-        stream_of(300, 1).tally().save(saved.parent / "no" / "folder")
+        stream_of(300, 1).partial().save(saved.parent / "no" / "folder")
 
 
 def test_what_is_no_tally(saved: Path, tmp_path: Path) -> None:
@@ -149,19 +149,19 @@ def test_what_is_no_tally(saved: Path, tmp_path: Path) -> None:
     for content, complaint in contents:
         other.write_bytes(content)
         with pytest.raises(ValueError, match=complaint) as caught:
-            Tally.load(other)
+            PartialResult.load(other)
         assert "\n" not in str(caught.value)
     np.save(tmp_path / "array.npy", np.zeros(3))
     np.savez(tmp_path / "arrays.npz", a=np.zeros(3))
     for name in ("array.npy", "arrays.npz"):
         with pytest.raises(ValueError, match="is no tally"):
-            Tally.load(tmp_path / name)
+            PartialResult.load(tmp_path / name)
     with pytest.raises(ValueError, match="there is no file"):
-        Tally.load(tmp_path / "nothing")
+        PartialResult.load(tmp_path / "nothing")
     with pytest.raises(ValueError, match="is no tally"):
-        Tally.load(tmp_path)
+        PartialResult.load(tmp_path)
     with pytest.raises(TypeError, match="a path is needed, got 3"):
-        Tally.load(3)  # type: ignore[arg-type]
+        PartialResult.load(3)  # type: ignore[arg-type]
 
 
 class Trap:
@@ -181,7 +181,7 @@ def test_nothing_is_ever_unpickled(saved: Path, tmp_path: Path, monkeypatch: pyt
         with (tmp_path / "evil").open("wb") as out:
             np.savez(out, allow_pickle=True, **(arrays | {name: trap}))
         with pytest.raises(ValueError, match="is no tally or checkpoint of btests, or damaged"):
-            Tally.load(tmp_path / "evil")
+            PartialResult.load(tmp_path / "evil")
     assert not (tmp_path / "trapped").exists()
 
 
@@ -222,15 +222,15 @@ def altered(path: Path, **changes: Any) -> Path:
         ({"parts": lambda _: []}, "is a damaged tally"),
         ({"parts": lambda p: p * 2}, "is a damaged tally"),
         ({"parts": lambda p: [p[0] | {"number": -1}]}, "is a damaged tally"),
-        ({"typical": lambda _: [0.0]}, "is a damaged tally"),
-        ({"typical": lambda t: ["x", *t[1:]]}, "is a damaged tally"),
-        ({"n_waiting": lambda _: [1]}, "is a damaged tally"),
+        ({"kernel_scale": lambda _: [0.0]}, "is a damaged tally"),
+        ({"kernel_scale": lambda t: ["x", *t[1:]]}, "is a damaged tally"),
+        ({"n_pending": lambda _: [1]}, "is a damaged tally"),
         ({"correction": lambda _: "none"}, "is a damaged tally"),
         ({"weights": lambda _: [1.0]}, "is a damaged tally"),
         ({"order": lambda _: "sorted"}, "is a damaged tally"),
         ({"values_0_1": lambda v: v[1:]}, "the blocks of part 3 are not all there"),
         ({"values_0_1": lambda v: v.astype(str)}, "is a damaged tally"),
-        ({"cores_0_0": lambda c: c[:, 1:]}, "the blocks of part 3 are not all there"),
+        ({"moments_0_0": lambda c: c[:, 1:]}, "the blocks of part 3 are not all there"),
         ({"nodes_0": lambda n: n[::-1]}, "the blocks of part 3 are not all there"),
         ({"nodes_0": lambda n: n[:, 0]}, "is a damaged tally"),
         ({"spans_0": lambda s: s + 1}, "is a damaged tally"),
@@ -241,7 +241,7 @@ def altered(path: Path, **changes: Any) -> Path:
 )
 def test_an_altered_file_is_refused_in_one_sentence(changes: dict[str, Any], complaint: str, saved: Path) -> None:
     with pytest.raises(ValueError, match=complaint) as caught:
-        Tally.load(altered(saved, **changes))
+        PartialResult.load(altered(saved, **changes))
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 300
 
@@ -254,32 +254,32 @@ def test_a_missing_array_is_named(saved: Path) -> None:
         with (saved.parent / "less").open("wb") as out:
             np.savez(out, **rest)
         with pytest.raises(ValueError, match=name):
-            Tally.load(saved.parent / "less")
+            PartialResult.load(saved.parent / "less")
 
 
 @given(data=st.data())
 def test_altered_bytes_are_refused_or_do_no_harm(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.getbasetemp() / "some.tally"
-    stream_of(205, 3).tally().save(path, force=True)
+    stream_of(205, 3).partial().save(path, force=True)
     content = bytearray(path.read_bytes())
     for _ in range(data.draw(st.integers(1, 3))):
         content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
     path.write_bytes(content)
     with contextlib.suppress(ValueError):  # and nothing else
-        Tally.load(path)
+        PartialResult.load(path)
 
 
 def test_a_device_or_a_folder_is_not_written_over(tmp_path: Path) -> None:
-    tally = tally_of_some()
+    partial = partial_of_some()
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ValueError, match="it is there, and is no file"):
-        tally.save(tmp_path / "pipe", force=True)
+        partial.save(tmp_path / "pipe", force=True)
     assert (tmp_path / "pipe").is_fifo()
     (tmp_path / "target.npz").write_bytes(b"old")
     (tmp_path / "link.npz").symlink_to(tmp_path / "target.npz")
-    tally.save(tmp_path / "link.npz", force=True)
+    partial.save(tmp_path / "link.npz", force=True)
     assert (tmp_path / "link.npz").is_symlink()
-    assert Tally.load(tmp_path / "target.npz").n_blocks == tally.n_blocks
+    assert PartialResult.load(tmp_path / "target.npz").n_blocks == partial.n_blocks
 
 
 def test_functions_of_one_name_do_not_add(tmp_path: Path) -> None:
@@ -289,8 +289,8 @@ def test_functions_of_one_name_do_not_add(tmp_path: Path) -> None:
     for part, kernel in enumerate([*kernels, kernels[0]]):
         stream = Stream(kernel, 20, seed=1, part=part)
         stream.update(rng.normal(size=(200, 2)), rng.normal(size=(200, 2)))
-        stream.tally().save(tmp_path / f"{part}.npz")
-        loaded.append(Tally.load(tmp_path / f"{part}.npz"))
+        stream.partial().save(tmp_path / f"{part}.npz")
+        loaded.append(PartialResult.load(tmp_path / f"{part}.npz"))
     assert (loaded[0] + loaded[2]).n_blocks == 20
     with pytest.raises(ValueError, match="tallies of different kernels do not add"):
         loaded[0] + loaded[1]
@@ -301,12 +301,12 @@ def test_functions_of_one_name_do_not_add(tmp_path: Path) -> None:
         loaded[0].result("student")
 
 
-def tally_of_some() -> Tally:
+def partial_of_some() -> PartialResult:
     """Return a tally of ten blocks."""
     rng = np.random.default_rng(1)
     stream = Stream(Gaussian(1.0), 20, seed=1)
     stream.update(rng.normal(size=(200, 2)), rng.normal(size=(200, 2)))
-    return stream.tally()
+    return stream.partial()
 
 
 def enclosing(g: float) -> Any:
@@ -315,17 +315,17 @@ def enclosing(g: float) -> Any:
 
 @pytest.mark.parametrize("make", [enclosing, lambda g: btests.Pairwise(lambda a, b: float(a @ b) + g)])
 def test_functions_that_enclose_other_numbers_do_not_add(make: Any, tmp_path: Path) -> None:
-    def tally(kernel: Any, part: int) -> Tally:
+    def partial(kernel: Any, part: int) -> PartialResult:
         stream = Stream(kernel, 10, seed=1, part=part)
         stream.update(*rows(100, part))
-        return stream.tally()
+        return stream.partial()
 
     for part, g in enumerate((1.0, 1.0, 9.0)):
-        tally(make(g), part).save(tmp_path / f"{part}")
-    one, same, other = (Tally.load(tmp_path / f"{part}") for part in range(3))
+        partial(make(g), part).save(tmp_path / f"{part}")
+    one, same, other = (PartialResult.load(tmp_path / f"{part}") for part in range(3))
     assert (one + same).n_blocks == 20
-    assert (one + tally(make(1.0), 1)).result().pvalue == (one + same).result().pvalue  # a file, and a live one
-    for left, right in ((one, other), (one, tally(make(9.0), 2)), (tally(make(1.0), 0), tally(make(9.0), 2))):
+    assert (one + partial(make(1.0), 1)).result().pvalue == (one + same).result().pvalue  # a file, and a live one
+    for left, right in ((one, other), (one, partial(make(9.0), 2)), (partial(make(1.0), 0), partial(make(9.0), 2))):
         with pytest.raises(ValueError, match="tallies of different kernels do not add"):
             left + right
     assert len(repr(one)) < 200
@@ -336,4 +336,4 @@ def test_a_checkpoint_is_no_tally(tmp_path: Path) -> None:
         np.save(tmp_path / f"{name}.npy", rows(100, 1)[0])
     btests.btest(tmp_path / "x.npy", tmp_path / "y.npy", kernel=Gaussian(1.0), seed=1, checkpoint=tmp_path / "run.npz")
     with pytest.raises(ValueError, match="is a checkpoint, which the call that wrote it goes on from, and no tally"):
-        Tally.load(tmp_path / "run.npz")
+        PartialResult.load(tmp_path / "run.npz")

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from btests import Aggregate, Gaussian, Laplacian, Normal, Permutation, SignFlip, Stream, Tally, btest
+from btests import Aggregate, Gaussian, Laplacian, Normal, PartialResult, Permutation, SignFlip, Stream, btest
 from btests.data.sample import Sample
-from btests.plan import Blocks
+from btests.plan import Plan
 from btests.statistics import Family
-from btests.statistics.numpy_backend import typical_sizes
+from btests.statistics.numpy_backend import kernel_scales
 from btests.summary import Summary
 from tests.same import assert_same
 
@@ -36,29 +36,29 @@ def stream_of(n: int, part: int, kernel: Any = None, seed: int = 5) -> Stream:
     return stream
 
 
-def assert_equal(one: Tally, other: Tally) -> None:
+def assert_equal(one: PartialResult, other: PartialResult) -> None:
     """Raise unless two tallies have the same bits and give the same answer."""
     assert one.kernels == other.kernels
     for a, b in zip(one.summaries, other.summaries, strict=True):
-        assert a.blocks == b.blocks
+        assert a.plan == b.plan
         np.testing.assert_array_equal(a.values, b.values)
-        np.testing.assert_array_equal(a.cores, b.cores)
+        np.testing.assert_array_equal(a.moments, b.moments)
     assert_same(one.result(), other.result())
 
 
 @given(cuts=st.lists(st.integers(1, 199), max_size=6, unique=True), order=st.randoms(use_true_random=False))
 def test_chunks_of_a_plan_add_in_any_order(cuts: list[int], order: Any) -> None:
     x, y = rows(2000)
-    blocks = Blocks(2000, 2000, 200, len(KERNELS))
+    plan = Plan(2000, 2000, 200, len(KERNELS))
     samples = Sample(x), Sample(y)
     family = Family(KERNELS)
-    typical = typical_sizes(KERNELS, *samples)
+    kernel_scale = kernel_scales(KERNELS, *samples)
     edges = [0, *sorted(cuts), 200]
 
-    def chunk(first: int, last: int) -> Tally:
-        found = family.summarize(*samples, blocks, first, last)
-        summaries = tuple(Summary(s.parts, size) for s, size in zip(found, typical, strict=True))
-        return Tally(KERNELS, summaries, 5, engine=family.engine(samples[0]))
+    def chunk(first: int, last: int) -> PartialResult:
+        found = family.summarize(*samples, plan, first, last)
+        summaries = tuple(Summary(s.parts, size) for s, size in zip(found, kernel_scale, strict=True))
+        return PartialResult(KERNELS, summaries, 5, engine=family.engine(samples[0]))
 
     chunks = [chunk(a, b) for a, b in pairwise(edges)]
     order.shuffle(chunks)
@@ -68,18 +68,18 @@ def test_chunks_of_a_plan_add_in_any_order(cuts: list[int], order: Any) -> None:
         one_by_one = one_by_one + other
     assert one_by_one.is_complete
     assert_equal(one_by_one, chunk(0, 200))
-    assert_equal(Tally.join(chunks[::-1]), one_by_one)
+    assert_equal(PartialResult.join(chunks[::-1]), one_by_one)
     alone = btest(x, y, kernel=Aggregate(KERNELS), block_size=10, shuffle=False, seed=5)
     assert_same(one_by_one.result(), alone)
 
 
 def test_parts_of_many_machines_add_in_any_order() -> None:
-    tallies = [stream_of(n, part).tally() for part, n in enumerate((500, 333, 1207, 40))]
-    wanted = Tally.join(tallies)
+    partials = [stream_of(n, part).partial() for part, n in enumerate((500, 333, 1207, 40))]
+    wanted = PartialResult.join(partials)
     assert wanted.n_blocks == 50 + 33 + 120 + 4
-    assert wanted.n_waiting == (10, 10)
+    assert wanted.n_pending == (10, 10)
     for turn in permutations(range(4)):
-        a, b, c, d = (tallies[i] for i in turn)
+        a, b, c, d = (partials[i] for i in turn)
         assert_equal((a + b) + (c + d), wanted)
         assert_equal(((a + b) + c) + d, wanted)
     assert wanted.result(SignFlip(99)).n_blocks == 207
@@ -93,62 +93,62 @@ def test_parts_are_as_good_as_one_stream() -> None:
     one.update(x, y)
     for part, half in zip(parts, (slice(0, 400), slice(400, 1000)), strict=True):
         part.update(x[half], y[half])
-    both = (parts[0].tally() + parts[1].tally()).result()
+    both = (parts[0].partial() + parts[1].partial()).result()
     np.testing.assert_allclose(both.block_values, one.result().block_values, rtol=1e-9, atol=1e-12)
 
 
-def one_column() -> Tally:
+def one_column() -> PartialResult:
     stream = Stream(Gaussian(1.0), 10, seed=5, part=1)
     stream.update(*(sample[:, :1] for sample in rows(500)))
-    return stream.tally()
+    return stream.partial()
 
 
 def test_what_does_not_add_says_why() -> None:
-    tally = stream_of(500, 0, Gaussian(1.0)).tally()
+    partial = stream_of(500, 0, Gaussian(1.0)).partial()
     for other, complaint in (
         (
-            stream_of(500, 1, Gaussian(2.0)).tally(),
+            stream_of(500, 1, Gaussian(2.0)).partial(),
             "tallies of different kernels do not add: .*; give all streams the same kernels",
         ),
-        (stream_of(500, 1, Gaussian(1.0), seed=6).tally(), "tallies that differ in seed do not add: 5 and 6"),
-        (replace(stream_of(500, 1, Gaussian(1.0)).tally(), order="exact"), "differ in order"),
-        (tally, "share a block"),
-        (stream_of(700, 0, Gaussian(1.0)).tally(), "give every stream a part number of its own"),
+        (stream_of(500, 1, Gaussian(1.0), seed=6).partial(), "tallies that differ in seed do not add: 5 and 6"),
+        (replace(stream_of(500, 1, Gaussian(1.0)).partial(), order="exact"), "differ in order"),
+        (partial, "share a block"),
+        (stream_of(700, 0, Gaussian(1.0)).partial(), "give every stream a part number of its own"),
     ):
         with pytest.raises(ValueError, match=complaint):
-            tally + other
+            partial + other
     wide = Stream(Gaussian(1.0), 20, seed=5, part=1)
     wide.update(*rows(500))
     with pytest.raises(ValueError, match="blocks of different sizes do not add"):
-        tally + wide.tally()
+        partial + wide.partial()
     with pytest.raises(ValueError, match="differ in the number of columns do not add: 2 and 1"):
-        tally + one_column()
+        partial + one_column()
     coarse = Stream(Gaussian(1.0), 10, seed=5, part=1, dtype="float32")
     coarse.update(*rows(500))
     with pytest.raises(ValueError, match=r"differ in their arithmetic \(dtype\) do not add: 'float64' and 'float32'"):
-        tally + coarse.tally()
+        partial + coarse.partial()
     with pytest.raises(ValueError, match="there is nothing to join"):
-        Tally.join([])
+        PartialResult.join([])
     with pytest.raises(TypeError):
-        tally + 3  # type: ignore[operator]
+        partial + 3  # type: ignore[operator]
     with pytest.raises(TypeError):
-        sum([tally, tally])  # type: ignore[list-item]
+        sum([partial, partial])  # type: ignore[list-item]
 
 
 def test_what_a_tally_cannot_tell() -> None:
-    tally = stream_of(500, 0).tally()
+    partial = stream_of(500, 0).partial()
     with pytest.raises(ValueError, match="needs all rows at once, and a tally has none"):
-        tally.result(Permutation())
+        partial.result(Permutation())
     with pytest.raises(ValueError, match="null must be SignFlip"):
-        tally.result(Normal())
+        partial.result(Normal())
     x, y = rows(500)
-    some = Family(KERNELS[:1]).summarize(Sample(x), Sample(y), Blocks(500, 500, 50), 0, 20)
+    some = Family(KERNELS[:1]).summarize(Sample(x), Sample(y), Plan(500, 500, 50), 0, 20)
     with pytest.raises(ValueError, match="20 of 50 blocks are there; add the others first"):
-        Tally(KERNELS[:1], some, 1).result()
+        PartialResult(KERNELS[:1], some, 1).result()
 
 
 def test_a_tally_travels_between_processes() -> None:
     stream = Stream(Gaussian(1.0), 10, seed=1)
     stream.update(np.arange(100.0), np.arange(100.0) + 1.0)
-    tally = stream.tally()
-    assert pickle.loads(pickle.dumps(tally)).result() == tally.result()
+    partial = stream.partial()
+    assert pickle.loads(pickle.dumps(partial)).result() == partial.result()

@@ -23,7 +23,7 @@ def test_it_finds_what_the_median_misses() -> None:
         assert isinstance(result.kernel, Gaussian)
         assert 0.2 < result.kernel.bandwidth < 5.0
         assert result.n_x == 1200
-        assert result.n_spent == (0, 0)
+        assert result.n_train == (0, 0)
     assert not btest(x, y, kernel="gaussian", seed=1).rejects(0.05)
 
 

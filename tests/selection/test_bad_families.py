@@ -15,15 +15,15 @@ from hypothesis.extra import numpy as st_numpy
 from btests import (
     Aggregate,
     Combination,
-    CrossBlocks,
+    CrossMMD,
     CrossValidation,
     Gaussian,
     Laplacian,
     Linear,
     MaxMMD,
     MaxRatio,
-    Median,
     MedianFamily,
+    MedianHeuristic,
     Normal,
     Null,
     OnColumns,
@@ -170,7 +170,7 @@ def test_too_few_rows_to_split(make: Make, n: int) -> None:
 def test_the_fewest_rows(make: Make) -> None:
     family = [Gaussian(1.0), Gaussian(2.0)]
     result = btest(X[:8], Y[:8] + 5.0, kernel=make(family), seed=1)
-    assert (result.n_x, result.n_spent) == (4, (4, 4))
+    assert (result.n_x, result.n_train) == (4, (4, 4))
     refused(ValueError, "leaves 36 to choose the kernel and 3 to test", X[:39], Y[:39], kernel=make(fraction=0.94))
 
 
@@ -224,7 +224,7 @@ def test_members_that_fail_are_named(make: Make) -> None:
 # Nothing to see
 
 
-@pytest.mark.parametrize("null", [SignFlip(), Normal(), ThirdCumulant(), CrossBlocks()], ids=repr)
+@pytest.mark.parametrize("null", [SignFlip(), Normal(), ThirdCumulant(), CrossMMD()], ids=repr)
 @each_selector
 def test_all_kernels_underflow(make: Make, null: Null) -> None:
     family = bandwidths(-15, -13)
@@ -290,7 +290,7 @@ def test_a_pvalue_or_a_sentence(x: Array, y: Array, make: Make, family: Any, dty
         (lambda: MedianFamily(n_rows=-5), ValueError, "n_rows must be a whole number of at least 2"),
         (lambda: PerCoordinate(n_rows=0), ValueError, "n_rows must be a whole number of at least 2"),
         (lambda: MedianFamily(5), TypeError, "factors must be a list"),  # type: ignore[arg-type]
-        (lambda: Median(Gaussian(1.0)), TypeError, "make must turn a bandwidth into a kernel"),  # type: ignore[arg-type]
+        (lambda: MedianHeuristic(Gaussian(1.0)), TypeError, "make must turn a bandwidth into a kernel"),  # type: ignore[arg-type]
         (lambda: PerCoordinate(lambda _: None), TypeError, "make must turn a bandwidth"),  # type: ignore[arg-type, return-value]
         (lambda: Gaussian(1.0) + Gaussian, TypeError, "kernel objects"),  # type: ignore[arg-type]
         (lambda: Combination(1, Gaussian(1.0)), TypeError, "a tuple of weights"),  # type: ignore[arg-type]

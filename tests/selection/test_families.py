@@ -12,8 +12,8 @@ from btests import (
     Linear,
     MaxMMD,
     MaxRatio,
-    Median,
     MedianFamily,
+    MedianHeuristic,
     OnColumns,
     PerCoordinate,
     Weights,
@@ -88,5 +88,6 @@ def test_selectors_are_values() -> None:
     assert repr(Weights()) == "Weights(26 kernels, regulariser=0.001, fraction=0.5)"
     assert repr(MaxMMD([Gaussian(1.0)])) == "MaxMMD([Gaussian(bandwidth=1.0)], fraction=0.5)"
     assert (
-        repr(Median(lambda b: Gaussian(2.0 * b))) == "Median(test_selectors_are_values.<locals>.<lambda>, n_rows=100)"
+        repr(MedianHeuristic(lambda b: Gaussian(2.0 * b)))
+        == "MedianHeuristic(test_selectors_are_values.<locals>.<lambda>, n_rows=100)"
     )

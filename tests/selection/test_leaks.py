@@ -75,7 +75,7 @@ def test_no_row_is_used_twice(make: Make, n_x: int, n_y: int, fraction: float, s
     assert not choice & test
     assert choice | test == set(range(n_x + n_y))
     assert (result.n_x, result.n_y) == (len([r for r in test if r < n_x]), len([r for r in test if r >= n_x]))
-    assert result.n_spent == (n_x - result.n_x, n_y - result.n_y)
+    assert result.n_train == (n_x - result.n_x, n_y - result.n_y)
 
 
 def words(n: int, letters: str) -> Iterator[str]:

@@ -7,7 +7,17 @@ import json
 import numpy as np
 import pytest
 
-from btests import CrossValidation, Gaussian, MaxMMD, MaxRatio, Median, SelectionWarning, Selector, Weights, btest
+from btests import (
+    CrossValidation,
+    Gaussian,
+    MaxMMD,
+    MaxRatio,
+    MedianHeuristic,
+    SelectionWarning,
+    Selector,
+    Weights,
+    btest,
+)
 from btests.kernels.combination import shortened
 from btests.selection import nonnegative_qp
 
@@ -19,7 +29,7 @@ SELECTORS: list[Selector] = [MaxMMD(), MaxRatio(), Weights(), CrossValidation()]
 @pytest.mark.parametrize("selector", SELECTORS, ids=repr)
 def test_who_chose_and_on_which_rows(selector: Selector) -> None:
     result = btest(X, Y, kernel=selector, seed=1)
-    assert (result.selector, result.n_x, result.n_y, result.n_spent) == (selector, 150, 150, (150, 150))
+    assert (result.selector, result.n_x, result.n_y, result.n_train) == (selector, 150, 150, (150, 150))
     assert sum(c.weight for c in result.candidates) == pytest.approx(1.0)
     assert f"  chosen    by {selector!r} on 150 rows a side" in str(result).split("\n")
     loaded = json.loads(result.to_json())
@@ -27,23 +37,23 @@ def test_who_chose_and_on_which_rows(selector: Selector) -> None:
     assert loaded["selector"] == repr(selector)
     assert len(loaded["candidates"]) == 26
     assert loaded["candidates"][0]["kernel"] == "Gaussian(bandwidth=3.0517578125e-05)"
-    assert (loaded["note"], loaded["n_spent"]) == ("", [150, 150])
+    assert (loaded["note"], loaded["n_train"]) == ("", [150, 150])
     assert result == btest(X, Y, kernel=selector, seed=1)
 
 
 def test_samples_of_different_lengths() -> None:
     assert "on 150 and 50 rows" in str(btest(X, Y[:100], kernel=MaxMMD(), seed=1))
     result = btest(X, Y[:100], kernel=CrossValidation(), seed=1)
-    assert (result.n_spent, result.n_x, result.n_y) == ((50, 50), 250, 50)
+    assert (result.n_train, result.n_x, result.n_y) == ((50, 50), 250, 50)
 
 
 def test_fixed_kernels_and_the_median_use_no_rows() -> None:
     fixed, median = btest(X, Y, kernel=Gaussian(1.0), seed=1), btest(X, Y, kernel="gaussian", seed=1)
-    assert (fixed.selector, fixed.candidates, fixed.n_spent, fixed.note) == (None, (), (0, 0), "")
-    assert (median.selector, median.candidates, median.n_spent) == (Median(Gaussian), (), (0, 0))
+    assert (fixed.selector, fixed.candidates, fixed.n_train, fixed.note) == (None, (), (0, 0), "")
+    assert (median.selector, median.candidates, median.n_train) == (MedianHeuristic(Gaussian), (), (0, 0))
     assert fixed.to_dict()["selector"] is None
     assert "chosen" not in str(fixed) + str(median)
-    assert btest(X, Y, kernel=Median(Gaussian), seed=1) == median
+    assert btest(X, Y, kernel=MedianHeuristic(Gaussian), seed=1) == median
 
 
 def test_no_positive_mean_is_said() -> None:

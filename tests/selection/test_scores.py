@@ -11,7 +11,7 @@ import pytest
 from btests import Combination, CrossValidation, Gaussian, MaxMMD, MaxRatio, SignFlip, Weights, btest
 from btests.block_size import BlockRule
 from btests.data.sample import Sample
-from btests.plan import Blocks
+from btests.plan import Plan
 from btests.selection import Selection, Setting
 from btests.selection.block_statistics import Evidence, worth_asking
 from btests.selection.cross_validation import folds_of_groups
@@ -186,16 +186,16 @@ def with_cores(entries: list[float], n_rows: int = 12) -> Summary:
     """Return the summary of one block whose core holds these entries above the diagonal, and zeros."""
     core = np.zeros((n_rows, n_rows))
     core[np.triu_indices(n_rows, 1)] = entries + [0.0] * (n_rows * (n_rows - 1) // 2 - len(entries))
-    return Summary.of(Blocks(n_rows, n_rows, 1), np.ones(1), (core + core.T)[None])
+    return Summary.of(Plan(n_rows, n_rows, 1), np.ones(1), (core + core.T)[None])
 
 
 def test_pairs_that_tell_are_counted() -> None:
-    assert with_cores([]).n_telling() == 0.0
-    assert with_cores([1e-200]).n_telling() == pytest.approx(1.0)
-    assert with_cores([1.0, -1.0, 1.0]).n_telling() == pytest.approx(3.0)
-    assert with_cores([1.0, 1e-3, 1e-3]).n_telling() == pytest.approx(1.0, abs=1e-5)
+    assert with_cores([]).n_effective_pairs() == 0.0
+    assert with_cores([1e-200]).n_effective_pairs() == pytest.approx(1.0)
+    assert with_cores([1.0, -1.0, 1.0]).n_effective_pairs() == pytest.approx(3.0)
+    assert with_cores([1.0, 1e-3, 1e-3]).n_effective_pairs() == pytest.approx(1.0, abs=1e-5)
     normal = np.random.default_rng(0).normal(size=32 * 31 // 2)
-    assert with_cores(normal.tolist(), 32).n_telling() == pytest.approx(normal.size / 3.0, rel=0.2)
+    assert with_cores(normal.tolist(), 32).n_effective_pairs() == pytest.approx(normal.size / 3.0, rel=0.2)
 
 
 def test_a_kernel_that_sees_four_pairs_is_not_asked() -> None:

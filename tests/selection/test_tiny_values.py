@@ -31,10 +31,10 @@ from btests import (
 )
 from btests.data.sample import Sample
 from btests.kernels import Kernel
-from btests.plan import Blocks
+from btests.plan import Plan
 from btests.selection import bandwidths
 from btests.statistics import MMD, Family, summarize, summarize_family
-from btests.statistics.multi_kernel import grains
+from btests.statistics.multi_kernel import abs_errors
 from btests.summary import Summary
 from tests.reference import Array
 
@@ -155,45 +155,45 @@ def test_a_kernel_alone_is_0_from_the_same_value_on(kernel: Kernel, gap: float) 
     step = np.sqrt(2.0 * exponent) if isinstance(kernel, Gaussian) else exponent
     x, y = step * np.arange(8.0)[:, None], step * (100.0 + np.arange(8.0)[:, None])
     for block_size in (2, 8):
-        blocks = Blocks.of_size(8, 8, block_size)
-        compiled, plain = (summarize(MMD(kernel, plain=p), Sample(x), Sample(y), blocks) for p in (False, True))
+        plan = Plan.of_size(8, 8, block_size)
+        compiled, plain = (summarize(MMD(kernel, plain=p), Sample(x), Sample(y), plan) for p in (False, True))
         np.testing.assert_allclose(compiled.values, plain.values, rtol=1e-10, atol=0.0)
         assert plain.values.any() == (gap < 1020.5)
 
 
 def test_who_shares_has_a_grain() -> None:
     family = (Gaussian(1.0), 3.0 * Gaussian(2.0), Laplacian(1.0), Gaussian(4.0))
-    assert grains(family, [0.1, 0.1, 0.1, 0.9]) == pytest.approx(
+    assert abs_errors(family, [0.1, 0.1, 0.1, 0.9]) == pytest.approx(
         [1e-11, 3e-11, 0.0, 0.0]
     )  # a Laplacian alone, a wide one
-    assert grains((Gaussian(1.0),), [1e-30]) == [0.0]
-    assert grains((0.5 * Gaussian(1.0) + 0.5 * Gaussian(2.0),), [1e-3]) == pytest.approx([1e-11])
-    assert grains((0.5 * Gaussian(1.0) + 0.5 * Gaussian(2.0),), [1e-30]) == [0.0]  # then they share nothing
-    assert grains((Gaussian(1.0), Gaussian(2.0)), [1e-30, 1e-3]) == [1e-11, 1e-11]
-    assert grains((Gaussian(1.0), Gaussian(2.0)), [1e-30, 1e-9]) == [0.0, 0.0]
+    assert abs_errors((Gaussian(1.0),), [1e-30]) == [0.0]
+    assert abs_errors((0.5 * Gaussian(1.0) + 0.5 * Gaussian(2.0),), [1e-3]) == pytest.approx([1e-11])
+    assert abs_errors((0.5 * Gaussian(1.0) + 0.5 * Gaussian(2.0),), [1e-30]) == [0.0]  # then they share nothing
+    assert abs_errors((Gaussian(1.0), Gaussian(2.0)), [1e-30, 1e-3]) == [1e-11, 1e-11]
+    assert abs_errors((Gaussian(1.0), Gaussian(2.0)), [1e-30, 1e-9]) == [0.0, 0.0]
 
 
 def test_what_is_below_the_grain_is_nothing() -> None:
-    blocks = Blocks.of_size(40, 40, 4, 2)
+    plan = Plan.of_size(40, 40, 4, 2)
     x = Sample(np.arange(40.0)[:, None] * 8.0)
     y = Sample(np.arange(40.0)[:, None] * 8.0 + 4.0)
-    tiny, wide = summarize_family(Family((Gaussian(0.5), Gaussian(8.0)), plain=True), x, y, blocks)
+    tiny, wide = summarize_family(Family((Gaussian(0.5), Gaussian(8.0)), plain=True), x, y, plan)
     assert 0.0 < np.abs(tiny.values).max() < 1e-13
-    assert not tiny.audible().values.any()
-    assert not tiny.audible().cores.any()
-    assert wide.audible() is wide
-    alone = summarize(MMD(Gaussian(0.5), plain=True), x, y, blocks)
-    assert alone.audible() is alone  # a kernel on its own is known to a rounding of itself
+    assert not tiny.resolved().values.any()
+    assert not tiny.resolved().moments.any()
+    assert wide.resolved() is wide
+    alone = summarize(MMD(Gaussian(0.5), plain=True), x, y, plan)
+    assert alone.resolved() is alone  # a kernel on its own is known to a rounding of itself
 
 
 @pytest.mark.parametrize(("n", "block_size"), [(100, 10), (10**6, 1000), (10**9, 2**15)])
 def test_one_pair_that_is_alike_is_heard_among_any_number(n: int, block_size: int) -> None:
-    blocks = Blocks.of_size(n, n, block_size, 26)
-    cores = np.zeros((blocks.n_folds, blocks.core_size, blocks.core_size))
-    cores[0, 0, 1] = cores[0, 1, 0] = 1.0 / (block_size * (block_size - 1.0))
-    values = np.zeros(blocks.n_blocks)
-    one = replace(Summary.of(blocks, values, cores), grain=1e-11)
-    assert one.audible() is one
+    plan = Plan.of_size(n, n, block_size, 26)
+    moments = np.zeros((plan.n_strata, plan.moment_size, plan.moment_size))
+    moments[0, 0, 1] = moments[0, 1, 0] = 1.0 / (block_size * (block_size - 1.0))
+    values = np.zeros(plan.n_blocks)
+    one = replace(Summary.of(plan, values, moments), abs_error=1e-11)
+    assert one.resolved() is one
 
 
 @pytest.mark.parametrize(

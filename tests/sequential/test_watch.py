@@ -17,15 +17,15 @@ import btests
 from btests import (
     Aggregate,
     DegenerateDataWarning,
-    Distance,
+    Energy,
     Gaussian,
     Linear,
-    Median,
     MedianFamily,
+    MedianHeuristic,
     Pairwise,
     Polynomial,
-    Watch,
-    WatchResult,
+    SequentialResult,
+    SequentialTest,
 )
 from tests.reference import Array
 
@@ -43,8 +43,8 @@ def cut(rows: Array, sizes: list[int]) -> Iterator[Array]:
         start, i = start + sizes[i % len(sizes)], i + 1
 
 
-def watched(x: Array, y: Array, **options: Any) -> WatchResult:
-    watch = Watch(**options)
+def watched(x: Array, y: Array, **options: Any) -> SequentialResult:
+    watch = SequentialTest(**options)
     watch.update(x, y)
     return watch.result()
 
@@ -58,9 +58,9 @@ KERNELS: list[Any] = [
     "gaussian",
     "energy",
     Gaussian(1.0),
-    Distance() + 2.0 * Linear(),
-    Median(n_rows=7),
-    Aggregate([Gaussian(0.5), Distance()], correction="rank", weights=[1.0, 2.0]),
+    Energy() + 2.0 * Linear(),
+    MedianHeuristic(n_rows=7),
+    Aggregate([Gaussian(0.5), Energy()], correction="rank", weights=[1.0, 2.0]),
     squared,
     Pairwise(lambda a, b: float(a[0] == b[0])),
 ]
@@ -81,7 +81,7 @@ def test_any_batching_gives_the_same_bits(
     kernel: Any, n: int, over: tuple[int, int], cuts: tuple[list[int], list[int]], d: int
 ) -> None:
     x, y = (rows[: n + more] for rows, more in zip(rows_for(n + 40, d), over, strict=True))
-    watch = Watch(kernel, n_kept=50)
+    watch = SequentialTest(kernel, n_kept=50)
     for batches in zip_longest(cut(x, cuts[0]), cut(y, cuts[1])):
         watch.update(*batches)
     assert watch.result() == watched(x, y, kernel=kernel, n_kept=50)
@@ -94,7 +94,7 @@ def test_no_row_changes_what_was_before_it(kernel: Any) -> None:
     other_x, other_y = x.copy(), y.copy()
     other_x[100:] += 3.0
     other_y[100:] *= -5.0
-    one, other = Watch(kernel), Watch(kernel)
+    one, other = SequentialTest(kernel), SequentialTest(kernel)
     for i in range(150):
         one.update(x[[i]], y[[i]])
         other.update(other_x[[i]], other_y[[i]])
@@ -103,7 +103,7 @@ def test_no_row_changes_what_was_before_it(kernel: Any) -> None:
 
 def test_a_result_is_a_value_that_stays_what_it_was() -> None:
     x, y = rows_for(300)
-    watch = Watch(Gaussian(1.0))
+    watch = SequentialTest(Gaussian(1.0))
     watch.update(x[:100], y[:100])
     before = watch.result()
     told = before.to_json()
@@ -114,7 +114,7 @@ def test_a_result_is_a_value_that_stays_what_it_was() -> None:
 
 def test_an_array_may_be_used_again_by_its_owner() -> None:
     x, y = rows_for(100)
-    watch = Watch(Gaussian(1.0))
+    watch = SequentialTest(Gaussian(1.0))
     buffer = np.empty((7, 2))
     for start in range(0, 98, 7):
         buffer[:] = x[start : start + 7]
@@ -138,7 +138,7 @@ def average_over_swaps(x: Array, y: Array, first: int, **options: Any) -> float:
     return float(total / 2**n)
 
 
-@pytest.mark.parametrize("kernel", [Gaussian(1.0), Linear(), Aggregate([Gaussian(0.3), Distance()])])
+@pytest.mark.parametrize("kernel", [Gaussian(1.0), Linear(), Aggregate([Gaussian(0.3), Energy()])])
 def test_the_average_over_all_swaps_is_what_was_there_at_the_beginning(kernel: Any) -> None:
     """Rounds of 1, 1, 2 and 4 pairs: 256 equally likely outcomes under the null hypothesis."""
     x, y = rows_for(8, shift=1.5)
@@ -149,7 +149,7 @@ def test_the_average_over_all_swaps_is_what_was_there_at_the_beginning(kernel: A
 def test_the_same_where_kernels_are_learned_from_the_first_pairs() -> None:
     x, y = rows_for(14, shift=1.5)
     kernel = Aggregate(MedianFamily([0.5, 2.0], n_rows=7))
-    assert watched(x, y, kernel=kernel).n_spent == 7
+    assert watched(x, y, kernel=kernel).n_train == 7
     assert average_over_swaps(x, y, 7, kernel=kernel) == pytest.approx(1.0, abs=1e-12)
 
 
@@ -192,20 +192,20 @@ def test_a_difference_is_found_and_none_is_not(kernel: Any) -> None:
         x, y = x.round(), y.round()
     found = watched(x, y, kernel=kernel, n_kept=40)
     assert found.rejects(0.001)
-    assert [n is not None for _, n in found.reached] == [True] * 4
+    assert [n is not None for _, n in found.rejected_at] == [True] * 4
     alike = watched(x, np.random.default_rng(5).permutation(x), kernel=kernel, n_kept=40)
     assert not alike.rejects(0.05)
 
 
 def test_levels_are_noted_when_they_are_reached() -> None:
     x, y = rows_for(400)
-    reached = dict(watched(x, y).reached)
-    for level, n in reached.items():
+    rejected_at = dict(watched(x, y).rejected_at)
+    for level, n in rejected_at.items():
         assert n is not None
         n_before = 16 * ((n - 1) // 16)  # rounds end at multiples of 16
         assert not watched(x[:n_before], y[:n_before]).rejects(level)
         assert watched(x[: n_before + 16], y[: n_before + 16]).rejects(level)
-    assert list(reached.values()) == sorted(n for n in reached.values() if n is not None)
+    assert list(rejected_at.values()) == sorted(n for n in rejected_at.values() if n is not None)
 
 
 def test_a_late_change_is_found_too() -> None:
@@ -242,37 +242,37 @@ def test_overwhelming_evidence_stays_a_number() -> None:
 
 
 def test_memory_is_that_of_the_last_pairs() -> None:
-    watch = Watch(Gaussian(1.0), n_kept=40)
+    watch = SequentialTest(Gaussian(1.0), n_kept=40)
     for i in range(100):
         watch.update(*rows_for(33, seed=i))
-        assert max(watch.n_waiting) < 16
+        assert max(watch.n_pending) < 16
         assert watch._witness is not None
         assert len(watch._witness.x) <= 40
 
 
 def test_rows_without_a_partner_wait() -> None:
-    watch = Watch(Gaussian(1.0))
+    watch = SequentialTest(Gaussian(1.0))
     watch.update(rows_for(100)[0])
-    assert (watch.n_waiting, watch.result().evalue) == ((100, 0), 1.0)
+    assert (watch.n_pending, watch.result().evalue) == ((100, 0), 1.0)
     watch.update(None, rows_for(70)[1])
     result = watch.result()
-    assert (result.n_x, result.n_y, result.n_pairs, result.n_waiting) == (100, 70, 64, (36, 6))
-    assert repr(watch) == "Watch(Gaussian(bandwidth=1.0), n_kept=256: 64 pairs, 36 and 6 rows wait)"
+    assert (result.n_x, result.n_y, result.n_pairs, result.n_pending) == (100, 70, 64, (36, 6))
+    assert repr(watch) == "SequentialTest(Gaussian(bandwidth=1.0), n_kept=256: 64 pairs, 36 and 6 rows wait)"
 
 
 def test_iterables_are_read_in_turn() -> None:
     x, y = rows_for(640)
-    watch = Watch(Gaussian(1.0)).consume(cut(x, [64]), cut(y, [10, 30]))
+    watch = SequentialTest(Gaussian(1.0)).consume(cut(x, [64]), cut(y, [10, 30]))
     assert watch.result() == watched(x, y, kernel=Gaussian(1.0))
     endless = (x[:50] for _ in iter(int, 1))
-    assert Watch(Gaussian(1.0)).consume(endless, [y[:80]]).n_rows == (150, 80)
+    assert SequentialTest(Gaussian(1.0)).consume(endless, [y[:80]]).n_rows == (150, 80)
     with pytest.raises(TypeError, match="x must be an iterable of batches, and is one array"):
-        Watch().consume(x, y)
+        SequentialTest().consume(x, y)
 
 
 def test_frames_are_matched_by_the_names_of_their_columns() -> None:
     x, y = rows_for(100)
-    watch = Watch(Gaussian(1.0))
+    watch = SequentialTest(Gaussian(1.0))
     watch.update(pd.DataFrame(x, columns=["a", "b"]), pd.DataFrame(y[:, ::-1], columns=["b", "a"]))
     assert watch.result() == watched(x, y, kernel=Gaussian(1.0))
     with pytest.raises(ValueError, match="only in this batch: c"):
@@ -287,8 +287,8 @@ def test_it_tells_what_it_found() -> None:
     assert told.endswith("the richest of 2")
     assert result.kernel in (Gaussian(1.0), Gaussian(3.0))
     assert np.logaddexp.reduce([c.score for c in result.candidates]) == pytest.approx(result.log_wealth, abs=1e-12)
-    assert result.to_dict()["reached"]["0.05"] == dict(result.reached)[0.05]
-    new = Watch().result()
+    assert result.to_dict()["rejected_at"]["0.05"] == dict(result.rejected_at)[0.05]
+    new = SequentialTest().result()
     assert (new.evalue, new.pvalue, new.kernel, new.rejects(0.5)) == (1.0, 1.0, None, False)
     assert "none yet" in str(new)
     assert "Infinity" not in watched(*rows_for(32)).to_json()
@@ -299,7 +299,7 @@ def test_it_tells_what_it_found() -> None:
 
 def test_a_wrong_batch_is_refused_and_changes_nothing() -> None:
     x, y = rows_for(200)
-    watch = Watch(Gaussian(1.0))
+    watch = SequentialTest(Gaussian(1.0))
     watch.update(x, y[:100])
     before = watch.result()
     hole = y[100:].copy()
@@ -334,7 +334,7 @@ def test_a_wrong_batch_is_refused_and_changes_nothing() -> None:
 )
 def test_wrong_arguments_are_named_at_once(options: dict[str, Any], complaint: str) -> None:
     with pytest.raises((ValueError, TypeError), match=complaint):
-        Watch(**options)
+        SequentialTest(**options)
 
 
 def test_wrong_kernels_are_named_when_they_are_tried() -> None:
@@ -347,7 +347,7 @@ def test_wrong_kernels_are_named_when_they_are_tried() -> None:
     ):
         with pytest.raises(ValueError, match=complaint):
             watched(x, y, kernel=kernel)
-    watch = Watch(Polynomial(3))
+    watch = SequentialTest(Polynomial(3))
     watch.update(x[:16], y[:16])
     before = watch.result()
     with pytest.raises(ValueError, match="overflows"):
@@ -357,11 +357,11 @@ def test_wrong_kernels_are_named_when_they_are_tried() -> None:
 
 def test_a_batch_on_which_the_kernel_fails_is_forgotten() -> None:
     rng = np.random.default_rng(0)
-    watch = btests.Watch(btests.Linear())
+    watch = btests.SequentialTest(btests.Linear())
     watch.update(rng.normal(size=(200, 2)), rng.normal(size=(200, 2)))
-    waiting = watch.n_waiting
+    waiting = watch.n_pending
     with pytest.raises(ValueError, match=r"finite|overflow|NaN"):
         watch.update(np.full((40, 2), 1e200), rng.normal(size=(40, 2)))
-    assert max(watch.n_waiting) <= max(waiting)
+    assert max(watch.n_pending) <= max(waiting)
     watch.update(rng.normal(size=(64, 2)), rng.normal(size=(64, 2)))
     assert watch.result().n_pairs >= 240

@@ -8,7 +8,7 @@ from studies.choices.grid import LIMITS, Cell
 from studies.choices.trials import PIECE, run_piece
 from tests.bounds import FALSE_ALARM, count_bounds
 
-CHOICES = ("Median()", "MaxRatio()", "Weights()")
+CHOICES = ("MedianHeuristic()", "MaxRatio()", "Weights()")
 
 
 @pytest.mark.parametrize(
@@ -20,8 +20,8 @@ def test_no_pair_is_liberal(study: str, n: int, n_pieces: int) -> None:
     cell = Cell(study, "blobs", n, True, CHOICES, nulls, n_pieces * PIECE)
     found: dict[tuple[str, str], int] = {}
     for piece in range(n_pieces):
-        for tally in run_piece(cell, piece, seed=7):
-            found[tally.choice, tally.null] = found.get((tally.choice, tally.null), 0) + tally.rejections
+        for partial in run_piece(cell, piece, seed=7):
+            found[partial.choice, partial.null] = found.get((partial.choice, partial.null), 0) + partial.rejections
     assert set(found) == {(choice, null) for choice in CHOICES for null in nulls}
     most = count_bounds(n_pieces * PIECE, 0.0, 0.06, FALSE_ALARM / len(found) / len(LIMITS))[1]
     assert max(found.values()) <= most

@@ -8,7 +8,7 @@ import pytest
 from btests import Gaussian, Normal
 from btests.data.sample import Sample
 from btests.datasets import blobs
-from btests.plan import Blocks
+from btests.plan import Plan
 from btests.result import TestResult
 from btests.statistics import MMD
 from tests.bounds import FALSE_ALARM, count_bounds
@@ -25,12 +25,12 @@ def errors(n: int, block_size: int, bandwidth: float) -> int:
     """Return in how many trials the paper's test at level 5 % misses the difference."""
     rng = np.random.default_rng([n, block_size])
     n -= n % block_size  # the paper drops what is left over
-    blocks = Blocks.of_size(n, n, block_size)
+    plan = Plan.of_size(n, n, block_size)
     kernel, null = Gaussian(bandwidth), Normal()
     missed = 0
     for _ in range(N_TRIALS):
         x, y = Sample(blobs(n, rng)), Sample(blobs(n, rng, rotated=False))
-        summary = MMD(kernel).summarize(x, y, blocks)
+        summary = MMD(kernel).summarize(x, y, plan)
         missed += not TestResult.conclude(summary, null, kernel, 0).rejects(0.05)
     return missed
 

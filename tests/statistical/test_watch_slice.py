@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from btests import Gaussian, Watch
+from btests import Gaussian, SequentialTest
 from tests.bounds import FALSE_ALARM, count_bounds
 from tests.reference import Array
 
@@ -29,7 +29,7 @@ def test_the_wealth_seldom_reaches_one_over_the_level(problem: str, kernel: Gaus
     counts = dict.fromkeys(LEVELS, 0)
     for seed in range(N_TRIALS):
         rng = np.random.default_rng(seed)
-        watch = Watch(kernel, n_kept=64)
+        watch = SequentialTest(kernel, n_kept=64)
         watch.update(PROBLEMS[problem](N, rng), PROBLEMS[problem](N, rng))
         result = watch.result()
         for alpha in LEVELS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from btests.plan import Blocks
+from btests.plan import Plan
 
 
 class Shape(NamedTuple):
@@ -16,9 +16,9 @@ class Shape(NamedTuple):
     d: int
 
     @property
-    def blocks(self) -> Blocks:
+    def plan(self) -> Plan:
         """How the rows are dealt."""
-        return Blocks.of_size(self.n_x, self.n_y, self.block_size)
+        return Plan.of_size(self.n_x, self.n_y, self.block_size)
 
 
 SHAPES = [

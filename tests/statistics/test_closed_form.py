@@ -44,8 +44,8 @@ def test_mean_of_block_values(shape: Shape, shift: float, spread: float, bandwid
     """The average of m >= 500 block values is normal enough: false alarm 1e-6 / 14 in each cell, 1e-6 in all."""
     rng = np.random.default_rng(shape)
     x, y = rng.normal(size=(shape.n_x, shape.d)), rng.normal(shift, spread, size=(shape.n_y, shape.d))
-    blocks = shape.blocks
-    values = MMD(Gaussian(bandwidth), dtype).summarize(Sample(x), Sample(y), blocks).values
+    plan = shape.plan
+    values = MMD(Gaussian(bandwidth), dtype).summarize(Sample(x), Sample(y), plan).values
     standard_error = values.std(ddof=1) / math.sqrt(values.size)
     error = values.mean() - exact_mmd(shape.d, shift, spread, bandwidth)
     assert abs(error) < deviations(values.size - 1, FALSE_ALARM / 14) * standard_error

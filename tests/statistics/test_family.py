@@ -12,7 +12,7 @@ from btests._core.bandwidth_chain import chain
 from btests.data.location import Frame
 from btests.data.sample import Sample
 from btests.kernels import Kernel, Radial
-from btests.plan import Blocks
+from btests.plan import Plan
 from btests.statistics import MMD, Family, summarize, summarize_family
 from btests.statistics.multi_kernel import groups_of
 from tests.statistics.shapes import SHAPES, Shape
@@ -28,22 +28,22 @@ FAMILIES: dict[str, tuple[Kernel, ...]] = {
 }
 
 
-def plan(shape: Shape, n_kernels: int) -> Blocks:
-    return Blocks.of_size(shape.n_x, shape.n_y, shape.block_size, n_kernels)
+def planned(shape: Shape, n_kernels: int) -> Plan:
+    return Plan.of_size(shape.n_x, shape.n_y, shape.block_size, n_kernels)
 
 
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 @pytest.mark.parametrize("shape", [s for s in SHAPES if s.d < 200], ids=str)
 def test_a_family_is_its_members(instruction_set: str, shape: Shape, family: tuple[Kernel, ...]) -> None:
     x, y = samples(shape, "float64", True)
-    blocks = plan(shape, len(family))
-    found = summarize_family(Family(family), x, y, blocks)
-    share = -(-blocks.n_blocks // blocks.n_folds) * 8.0 / blocks.n_groups**2
+    plan = planned(shape, len(family))
+    found = summarize_family(Family(family), x, y, plan)
+    share = -(-plan.n_blocks // plan.n_strata) * 8.0 / plan.n_groups**2
     for kernel, summary in zip(family, found, strict=True):
-        alone = MMD(kernel, plain=True).summarize(x, y, blocks)
+        alone = MMD(kernel, plain=True).summarize(x, y, plan)
         size = sum(kernel.weights) if isinstance(kernel, Combination) else 1.0
         np.testing.assert_allclose(summary.values, alone.values, rtol=0.0, atol=4e-13 * size)
-        np.testing.assert_allclose(summary.cores, alone.cores, rtol=0.0, atol=4e-13 * size * share)
+        np.testing.assert_allclose(summary.moments, alone.moments, rtol=0.0, atol=4e-13 * size * share)
 
 
 def test_a_wide_member_keeps_its_digits(instruction_set: str) -> None:
@@ -51,8 +51,8 @@ def test_a_wide_member_keeps_its_digits(instruction_set: str) -> None:
     rng = np.random.default_rng(3)
     x, y = rng.normal(size=(64, 2)), rng.normal(0.5, 1.0, size=(64, 2))
     for b in (8, 64):  # both layouts
-        blocks = Blocks.of_size(64, 64, b, len(PAPER))
-        found = summarize_family(Family(PAPER), Sample(x), Sample(y), blocks)[-1]
+        plan = Plan.of_size(64, 64, b, len(PAPER))
+        found = summarize_family(Family(PAPER), Sample(x), Sample(y), plan)[-1]
         h = 0.0
         for k in range(64 // b):  # in units of u = k - 1, which the constant 1 does not reach
             p, q = x[k * b : (k + 1) * b], y[k * b : (k + 1) * b]
@@ -68,16 +68,16 @@ def test_a_wide_member_keeps_its_digits(instruction_set: str) -> None:
 def test_members_that_vanish_are_zero(instruction_set: str) -> None:
     x, y = Sample(np.arange(60.0)[:, None]), Sample(np.arange(60.0)[:, None] + 0.5)
     for b in (4, 60):
-        found = summarize_family(Family(PAPER[:8]), x, y, Blocks.of_size(60, 60, b, 8))
+        found = summarize_family(Family(PAPER[:8]), x, y, Plan.of_size(60, 60, b, 8))
         for summary in found:
             assert not summary.values.any()
-            assert not summary.cores.any()
+            assert not summary.moments.any()
 
 
 def test_duplicates_count_in_every_member(instruction_set: str) -> None:
     x, y = Sample(np.zeros((40, 1))), Sample(np.arange(1.0, 41.0)[:, None])
     for b in (4, 40):
-        for summary in summarize_family(Family(PAPER[:8]), x, y, Blocks.of_size(40, 40, b, 8)):
+        for summary in summarize_family(Family(PAPER[:8]), x, y, Plan.of_size(40, 40, b, 8)):
             np.testing.assert_allclose(summary.values, 1.0, rtol=1e-15)
 
 
@@ -88,15 +88,15 @@ def test_duplicates_count_in_every_member(instruction_set: str) -> None:
 )
 def test_chunks_and_threads_change_no_bit(shape: tuple[int, int, int, int]) -> None:
     x, y = samples(Shape(*shape), "float64", True)
-    blocks, family = plan(Shape(*shape), len(PAPER)), Family(PAPER)
-    whole = summarize_family(family, x, y, blocks, 1)
-    threads = summarize_family(family, x, y, blocks, 3)
-    pieces = [family.summarize(x, y, blocks, f, f + 1) for f in reversed(range(blocks.n_blocks))]
+    plan, family = planned(Shape(*shape), len(PAPER)), Family(PAPER)
+    whole = summarize_family(family, x, y, plan, 1)
+    threads = summarize_family(family, x, y, plan, 3)
+    pieces = [family.summarize(x, y, plan, f, f + 1) for f in reversed(range(plan.n_blocks))]
     for i, one in enumerate(whole):
         joined = type(one).join(piece[i] for piece in pieces)
         for other in (threads[i], joined):
             np.testing.assert_array_equal(one.values, other.values)
-            np.testing.assert_array_equal(one.cores, other.cores)
+            np.testing.assert_array_equal(one.moments, other.moments)
 
 
 @pytest.mark.parametrize("size", [8, 33, 70])
@@ -107,14 +107,14 @@ def test_far_and_near_rows_change_no_bit_of_others(instruction_set: str, size: i
     x, y = rng.standard_t(1.2, size=(n, 2)), rng.standard_t(1.2, size=(n, 2))
     x[::50] = y[::50] * (1.0 + 1e-9)
     first, second = Sample(x), Sample(y)
-    blocks, family = Blocks.of_size(n, n, size, len(PAPER)), Family(PAPER)
+    plan, family = Plan.of_size(n, n, size, len(PAPER)), Family(PAPER)
     assert chain(tuple(t for kernel in PAPER for t in kernel.terms())).n_wide(first.frame.reach()) > 0
-    whole = summarize_family(family, first, second, blocks, 1)
-    pieces = [family.summarize(first, second, blocks, f, f + 1) for f in range(blocks.n_blocks)]
+    whole = summarize_family(family, first, second, plan, 1)
+    pieces = [family.summarize(first, second, plan, f, f + 1) for f in range(plan.n_blocks)]
     for i, (kernel, one) in enumerate(zip(PAPER, whole, strict=True)):
         np.testing.assert_array_equal(one.values, type(one).join(piece[i] for piece in pieces).values)
-        np.testing.assert_array_equal(one.cores, type(one).join(piece[i] for piece in pieces).cores)
-        alone = MMD(kernel, plain=True).summarize(first, second, blocks)
+        np.testing.assert_array_equal(one.moments, type(one).join(piece[i] for piece in pieces).moments)
+        alone = MMD(kernel, plain=True).summarize(first, second, plan)
         np.testing.assert_allclose(one.values, alone.values, rtol=0.0, atol=4e-13)
 
 
@@ -134,20 +134,20 @@ def test_wide_members_are_counted_by_the_spread_of_the_rows() -> None:
 def test_members_do_not_depend_on_their_order() -> None:
     shape = Shape(400, 400, 40, 2)
     x, y = samples(shape, "float64", True)
-    blocks = plan(shape, len(PAPER))
-    forward = summarize_family(Family(PAPER), x, y, blocks)
-    backward = summarize_family(Family(PAPER[::-1]), x, y, blocks)
+    plan = planned(shape, len(PAPER))
+    forward = summarize_family(Family(PAPER), x, y, plan)
+    backward = summarize_family(Family(PAPER[::-1]), x, y, plan)
     for one, other in zip(forward, reversed(backward), strict=True):
-        np.testing.assert_array_equal(one.cores, other.cores)
+        np.testing.assert_array_equal(one.moments, other.moments)
 
 
 def test_kernels_on_columns_form_families_of_their_own() -> None:
     rng = np.random.default_rng(1)
     x, y = Sample(rng.normal(size=(120, 3))), Sample(rng.normal(size=(120, 3)))
     family = tuple(OnColumns(Gaussian(s), (c,)) for c in range(3) for s in (1.0, 2.0))
-    blocks = Blocks.of_size(120, 120, 10, len(family))
-    for kernel, summary in zip(family, summarize_family(Family(family), x, y, blocks), strict=True):
-        alone = summarize(MMD(kernel, plain=True), x, y, blocks)
+    plan = Plan.of_size(120, 120, 10, len(family))
+    for kernel, summary in zip(family, summarize_family(Family(family), x, y, plan), strict=True):
+        alone = summarize(MMD(kernel, plain=True), x, y, plan)
         np.testing.assert_allclose(summary.values, alone.values, rtol=0.0, atol=1e-13)
 
 
@@ -160,9 +160,9 @@ def test_a_chain_doubles_where_bandwidths_do() -> None:
 
 
 def test_a_family_has_smaller_cores_than_one_kernel() -> None:
-    one, many = Blocks.of_size(20000, 20000, 141), Blocks.of_size(20000, 20000, 141, 26)
-    assert (one.n_folds, many.n_folds) == (36, 5)
-    assert Blocks.of_size(20000, 20000, 2, 26).n_folds == 1250
+    one, many = Plan.of_size(20000, 20000, 141), Plan.of_size(20000, 20000, 141, 26)
+    assert (one.n_strata, many.n_strata) == (36, 5)
+    assert Plan.of_size(20000, 20000, 2, 26).n_strata == 1250
 
 
 def test_the_papers_family_is_one_group() -> None:
@@ -179,6 +179,6 @@ def test_members_of_any_two_widths_do_not_harm_each_other() -> None:
         *(Gaussian(s) for s in (1.0, 1e200, 1e-200)),
         *(Laplacian(s) for s in (1e250, 1.0)),
     )
-    blocks = Blocks.of_size(60, 60, 6, len(family))
-    for kernel, summary in zip(family, summarize_family(Family(family), x, y, blocks), strict=True):
-        np.testing.assert_allclose(summary.values, summarize(MMD(kernel, plain=True), x, y, blocks).values, atol=1e-13)
+    plan = Plan.of_size(60, 60, 6, len(family))
+    for kernel, summary in zip(family, summarize_family(Family(family), x, y, plan), strict=True):
+        np.testing.assert_allclose(summary.values, summarize(MMD(kernel, plain=True), x, y, plan).values, atol=1e-13)

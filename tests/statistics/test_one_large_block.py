@@ -10,7 +10,7 @@ import pytest
 from btests import Gaussian, Polynomial, btest
 from btests.data.sample import Sample
 from btests.pairwise_sum import cover
-from btests.plan import Blocks
+from btests.plan import Plan
 from btests.statistics import Family
 from btests.statistics.numpy_backend import summarize_plain
 
@@ -19,12 +19,12 @@ from btests.statistics.numpy_backend import summarize_plain
 def test_tiles_give_what_whole_matrices_give(lengths: tuple[int, int]) -> None:
     rng = np.random.default_rng(0)
     x, y = (Sample(rng.normal(size=(n, 3)), rng.permutation(n)) for n in lengths)
-    blocks = Blocks(*lengths, 1)
+    plan = Plan(*lengths, 1)
     kernel = Gaussian(2.0)
-    found = Family((kernel,), plain=True).summarize(x, y, blocks)[0]
-    values, cores = summarize_plain(kernel, x, y, blocks, numbers=(0, 1), nodes=cover(0, 1, 1, 0))
+    found = Family((kernel,), plain=True).summarize(x, y, plan)[0]
+    values, moments = summarize_plain(kernel, x, y, plan, numbers=(0, 1), nodes=cover(0, 1, 1, 0))
     np.testing.assert_allclose(found.values, values, rtol=1e-9, atol=1e-13)
-    np.testing.assert_allclose(found.cores, cores, rtol=1e-9, atol=1e-13)
+    np.testing.assert_allclose(found.moments, moments, rtol=1e-9, atol=1e-13)
 
 
 def test_memory_of_one_block_does_not_grow_with_its_square() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from btests import (
-    Distance,
+    Energy,
     Gaussian,
     Kernel,
     Laplacian,
@@ -22,7 +22,7 @@ from btests import (
     btest,
 )
 from btests.data.sample import Sample
-from btests.plan import Blocks
+from btests.plan import Plan
 from btests.statistics import MMD
 from tests import reference
 from tests.kernels.formulas import Case, plain, radial
@@ -42,27 +42,27 @@ def two_samples(n_x: int, n_y: int, d: int = 2) -> tuple[Array, Array]:
 @pytest.mark.parametrize(("n_x", "n_y", "n_blocks"), SIZES)
 def test_values_and_cores(case: Case, n_x: int, n_y: int, n_blocks: int) -> None:
     x, y = two_samples(n_x, n_y)
-    blocks = Blocks(n_x, n_y, n_blocks)
-    summary = MMD(case.kernel, plain=True).summarize(Sample(x), Sample(y), blocks)
+    plan = Plan(n_x, n_y, n_blocks)
+    summary = MMD(case.kernel, plain=True).summarize(Sample(x), Sample(y), plan)
     p, q = x.tolist(), y.tolist()
     np.testing.assert_allclose(
         summary.values, reference.block_values(case.formula, p, q, n_blocks), rtol=1e-10, atol=1e-12
     )
-    wanted = reference.cores(case.formula, p, q, n_blocks, blocks.n_groups)
-    np.testing.assert_allclose(summary.cores, wanted, rtol=1e-10, atol=1e-12)
+    wanted = reference.moments(case.formula, p, q, n_blocks, plan.n_groups)
+    np.testing.assert_allclose(summary.moments, wanted, rtol=1e-10, atol=1e-12)
 
 
 def test_cores_of_a_fold_add_up() -> None:
     """68 blocks of 32 groups are more than the summary has room for: some share a fold."""
     x, y = two_samples(2200, 2200, 1)
-    blocks = Blocks.of_size(2200, 2200, 32)
-    assert blocks.n_folds < blocks.n_blocks
-    summary = MMD(Gaussian(1.0), plain=True).summarize(Sample(x), Sample(y), blocks)
+    plan = Plan.of_size(2200, 2200, 32)
+    assert plan.n_strata < plan.n_blocks
+    summary = MMD(Gaussian(1.0), plain=True).summarize(Sample(x), Sample(y), plan)
     scalar = radial(1.0)[0].formula
-    wanted = reference.cores(scalar, x.tolist(), y.tolist(), blocks.n_blocks, blocks.n_groups)
-    edges = blocks.fold_edges()
-    for fold in range(blocks.n_folds):
-        np.testing.assert_allclose(summary.cores[fold], wanted[edges[fold] : edges[fold + 1]].sum(axis=0), atol=1e-13)
+    wanted = reference.moments(scalar, x.tolist(), y.tolist(), plan.n_blocks, plan.n_groups)
+    edges = plan.stratum_edges()
+    for fold in range(plan.n_strata):
+        np.testing.assert_allclose(summary.moments[fold], wanted[edges[fold] : edges[fold + 1]].sum(axis=0), atol=1e-13)
 
 
 @pytest.mark.parametrize("kernel_sum", [False, True])
@@ -70,13 +70,13 @@ def test_rows_are_dealt_in_the_order_given(kernel_sum: bool) -> None:
     x, y = two_samples(31, 31)
     rng = np.random.default_rng(1)
     p, q = rng.permutation(31), rng.permutation(31)
-    blocks = Blocks.of_size(31, 31, 4)
+    plan = Plan.of_size(31, 31, 4)
     kernel: Kernel = Gaussian(1.0) + Linear() if kernel_sum else Gaussian(1.0)
     statistic = MMD(kernel, plain=True)
-    dealt = statistic.summarize(Sample(x, p), Sample(y, q), blocks)
-    sorted_ = statistic.summarize(Sample(x[p]), Sample(y[q]), blocks)
+    dealt = statistic.summarize(Sample(x, p), Sample(y, q), plan)
+    sorted_ = statistic.summarize(Sample(x[p]), Sample(y[q]), plan)
     np.testing.assert_array_equal(dealt.values, sorted_.values)
-    np.testing.assert_array_equal(dealt.cores, sorted_.cores)
+    np.testing.assert_array_equal(dealt.moments, sorted_.moments)
 
 
 def _matrix(x: Array, y: Array) -> Array:
@@ -97,18 +97,18 @@ def _single(a: Array, b: Array) -> float:
 @pytest.mark.parametrize(("n_x", "n_y"), [(24, 24), (24, 31)])
 def test_every_way_to_give_a_kernel_is_the_same(kernel: Any, n_x: int, n_y: int) -> None:
     x, y = two_samples(n_x, n_y)
-    blocks = Blocks.of_size(n_x, n_y, 5)
-    ours = MMD(Laplacian(1.0), plain=True).summarize(Sample(x), Sample(y), blocks)
-    theirs = MMD(kernel).summarize(Sample(x), Sample(y), blocks)
+    plan = Plan.of_size(n_x, n_y, 5)
+    ours = MMD(Laplacian(1.0), plain=True).summarize(Sample(x), Sample(y), plan)
+    theirs = MMD(kernel).summarize(Sample(x), Sample(y), plan)
     np.testing.assert_allclose(theirs.values, ours.values, rtol=1e-12, atol=1e-14)
-    np.testing.assert_allclose(theirs.cores, ours.cores, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(theirs.moments, ours.moments, rtol=1e-12, atol=1e-14)
 
 
 def test_objects() -> None:
     words = np.array(["a", "bb", "ccc", "dddd", "e", "ff"], dtype=object)
     others = np.array(["xx", "yyy", "z", "w", "vvvvv", "uu"], dtype=object)
-    blocks = Blocks.of_size(6, 6, 3)
-    summary = MMD(Pairwise(lambda a, b: float(len(a) * len(b)))).summarize(Sample(words), Sample(others), blocks, 0, 2)
+    plan = Plan.of_size(6, 6, 3)
+    summary = MMD(Pairwise(lambda a, b: float(len(a) * len(b)))).summarize(Sample(words), Sample(others), plan, 0, 2)
     wanted = reference.block_values(lambda a, b: float(len(a) * len(b)), list(words), list(others), 2)
     np.testing.assert_allclose(summary.values, wanted)
 
@@ -118,12 +118,12 @@ def test_objects() -> None:
 def test_equal_rows_are_exactly_equal(sizes: tuple[int, int, int], cell: float) -> None:
     """Sums of one number in another order differ by a rounding, which must not pass for a difference."""
     n_x, n_y, block_size = sizes
-    blocks = Blocks.of_size(n_x, n_y, block_size)
-    for kernel in (Linear(), Gaussian(1.0), Distance(0.5)):
+    plan = Plan.of_size(n_x, n_y, block_size)
+    for kernel in (Linear(), Gaussian(1.0), Energy(0.5)):
         x, y = Sample(np.full((n_x, 3), cell)), Sample(np.full((n_y, 3), cell))
-        summary = MMD(kernel, plain=True).summarize(x, y, blocks)
+        summary = MMD(kernel, plain=True).summarize(x, y, plan)
         assert not summary.values.any()
-        assert not summary.cores.any()
+        assert not summary.moments.any()
 
 
 @pytest.mark.parametrize("kernel", [Linear(), Linear() + Gaussian(1.0)], ids=repr)

@@ -9,7 +9,7 @@ import pytest
 
 from btests import Gaussian
 from btests.data.sample import Sample
-from btests.plan import Blocks
+from btests.plan import Plan
 from btests.statistics import MMD
 from btests.summary import Summary
 from tests.reference import Array
@@ -27,7 +27,7 @@ def two_samples(n_far: int) -> tuple[Array, Array]:
 
 
 def summarize(kernel: Gaussian, x: Array, y: Array, *, dtype: str = "float64", plain: bool = False) -> Summary:
-    return MMD(kernel, dtype, plain=plain).summarize(Sample(x), Sample(y), Blocks.of_size(len(x), len(y), B))
+    return MMD(kernel, dtype, plain=plain).summarize(Sample(x), Sample(y), Plan.of_size(len(x), len(y), B))
 
 
 @pytest.mark.parametrize("n_far", [0, 1, 40, N_BLOCKS * B])
@@ -37,7 +37,7 @@ def test_near_and_far_rows(instruction_set: str, bandwidth: float, n_far: int) -
     x, y = two_samples(n_far)
     found, wanted = (summarize(Gaussian(bandwidth), x, y, plain=plain) for plain in (False, True))
     np.testing.assert_allclose(found.values, wanted.values, rtol=0.0, atol=2e-12)
-    np.testing.assert_allclose(found.cores, wanted.cores, rtol=0.0, atol=2e-12)
+    np.testing.assert_allclose(found.moments, wanted.moments, rtol=0.0, atol=2e-12)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -51,12 +51,12 @@ def test_a_far_row_changes_no_bit_of_another_block(instruction_set: str, dtype: 
 
 def test_chunks_change_no_bit(instruction_set: str) -> None:
     x, y = (Sample(rows) for rows in two_samples(30))
-    statistic, blocks = MMD(Gaussian(1.5)), Blocks.of_size(N_BLOCKS * B, N_BLOCKS * B, B)
-    whole = statistic.summarize(x, y, blocks)
-    parts = [statistic.summarize(x, y, blocks, i, j) for i, j in itertools.pairwise([0, 1, 5, 18, 32, 41])]
+    statistic, plan = MMD(Gaussian(1.5)), Plan.of_size(N_BLOCKS * B, N_BLOCKS * B, B)
+    whole = statistic.summarize(x, y, plan)
+    parts = [statistic.summarize(x, y, plan, i, j) for i, j in itertools.pairwise([0, 1, 5, 18, 32, 41])]
     joined = Summary.join(parts)
     np.testing.assert_array_equal(joined.values, whole.values)
-    np.testing.assert_array_equal(joined.cores, whole.cores)
+    np.testing.assert_array_equal(joined.moments, whole.moments)
 
 
 @pytest.mark.parametrize("bandwidth", [0.2, 2.0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from btests import Distance, Gaussian, Laplacian, Linear, Matern, RationalQuadratic
+from btests import Energy, Gaussian, Laplacian, Linear, Matern, RationalQuadratic
 from btests.data.sample import Sample
 from btests.statistics import MMD
 from btests.summary import Summary
@@ -32,7 +32,7 @@ def two_samples(shape: Shape) -> tuple[Array, Array]:
 
 def summarize(statistic: MMD, x: Array, y: Array, shape: Shape) -> Summary:
     """Return the summary of all blocks."""
-    return statistic.summarize(Sample(x), Sample(y), shape.blocks)
+    return statistic.summarize(Sample(x), Sample(y), shape.plan)
 
 
 @pytest.mark.parametrize("plain", [False, True])
@@ -43,7 +43,7 @@ def test_an_offset_of_a_million_costs_no_digits(shape: Shape, kernel: int, plain
     statistic = MMD(radial(shape.d**0.5)[kernel].kernel, plain=plain)
     near, far = summarize(statistic, x, y, shape), summarize(statistic, x + 2.0**20, y + 2.0**20, shape)
     np.testing.assert_allclose(far.values, near.values, rtol=1e-11, atol=1e-13)
-    np.testing.assert_allclose(far.cores, near.cores, rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(far.moments, near.moments, rtol=1e-11, atol=1e-13)
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -65,9 +65,9 @@ def test_scale_of_data_and_bandwidth_cancel(shape: Shape, kernel: int, scale: fl
     one, other = radial(shape.d**0.5)[kernel].kernel, radial(shape.d**0.5 * scale)[kernel].kernel
     wanted = summarize(MMD(one, plain=plain), x, y, shape)
     found = summarize(MMD(other, plain=plain), x * scale, y * scale, shape)
-    factor = scale if isinstance(one, Distance) else 1.0
+    factor = scale if isinstance(one, Energy) else 1.0
     np.testing.assert_allclose(found.values, factor * wanted.values, rtol=1e-10, atol=1e-13 * factor)
-    np.testing.assert_allclose(found.cores, factor * wanted.cores, rtol=1e-10, atol=1e-13 * factor)
+    np.testing.assert_allclose(found.moments, factor * wanted.moments, rtol=1e-10, atol=1e-13 * factor)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -79,7 +79,7 @@ def test_scale_of_data_and_bandwidth_cancel(shape: Shape, kernel: int, scale: fl
 def test_very_narrow_kernels_see_nothing(kernel: Gaussian, shape: Shape, plain: bool, dtype: str) -> None:
     summary = summarize(MMD(kernel, dtype, plain=plain), *two_samples(shape), shape)
     assert not summary.values.any()
-    assert not summary.cores.any()
+    assert not summary.moments.any()
 
 
 @pytest.mark.parametrize("plain", [False, True])
@@ -105,4 +105,4 @@ def test_one_far_row_costs_the_others_no_digits(shape: Shape, place: int, size: 
     near[place], far[place] = 1e3, size
     wanted, found = summarize(statistic, near, y, shape), summarize(statistic, far, y, shape)
     np.testing.assert_allclose(found.values, wanted.values, rtol=1e-11, atol=1e-13)
-    np.testing.assert_allclose(found.cores, wanted.cores, rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(found.moments, wanted.moments, rtol=1e-11, atol=1e-13)

@@ -8,9 +8,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from btests import Distance, Gaussian, _core
+from btests import Energy, Gaussian, _core
 from btests.data.sample import Sample
-from btests.plan import Blocks
+from btests.plan import Plan
 from btests.statistics import MMD
 from btests.summary import Summary
 from tests.kernels.formulas import radial
@@ -37,24 +37,24 @@ def samples(shape: Shape, rows: str, shuffled: bool) -> tuple[Sample, Sample]:
 def plain_summary(shape: Shape, kernel: int, rows: str, shuffled: bool) -> Summary:
     """Return what the plain path gives."""
     x, y = samples(shape, rows, shuffled)
-    return MMD(radial(shape.d**0.5)[kernel].kernel, plain=True).summarize(x, y, shape.blocks)
+    return MMD(radial(shape.d**0.5)[kernel].kernel, plain=True).summarize(x, y, shape.plan)
 
 
 def compare(shape: Shape, kernel: int, rows: str, arithmetic: str, shuffled: bool) -> None:
     """Compare values and cores of both twins."""
     x, y = samples(shape, rows, shuffled)
     one = radial(shape.d**0.5)[kernel].kernel
-    blocks = shape.blocks
-    found = MMD(one, arithmetic).summarize(x, y, blocks)
+    plan = shape.plan
+    found = MMD(one, arithmetic).summarize(x, y, plan)
     wanted = plain_summary(shape, kernel, rows, shuffled)
-    size = 2.0 * shape.d**0.5 if isinstance(one, Distance) else 3.0  # of a kernel value, at most about
+    size = 2.0 * shape.d**0.5 if isinstance(one, Energy) else 3.0  # of a kernel value, at most about
     tolerance = 4.0 * size * TOLERANCE[arithmetic]
     np.testing.assert_allclose(found.values, wanted.values, rtol=0.0, atol=tolerance)
     # A cell of a core is about 1 / g^2 of the value of each block in its fold.
-    share = -(-blocks.n_blocks // blocks.n_folds) * 8.0 / blocks.n_groups**2
-    np.testing.assert_allclose(found.cores, wanted.cores, rtol=0.0, atol=tolerance * share)
-    np.testing.assert_allclose(found.cores, np.swapaxes(found.cores, 1, 2), rtol=0.0, atol=1e-15 * share)
-    assert not np.diagonal(found.cores, axis1=1, axis2=2).any()
+    share = -(-plan.n_blocks // plan.n_strata) * 8.0 / plan.n_groups**2
+    np.testing.assert_allclose(found.moments, wanted.moments, rtol=0.0, atol=tolerance * share)
+    np.testing.assert_allclose(found.moments, np.swapaxes(found.moments, 1, 2), rtol=0.0, atol=1e-15 * share)
+    assert not np.diagonal(found.moments, axis1=1, axis2=2).any()
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(radial(1.0)[k].kernel).__name__ + str(k))
@@ -94,7 +94,7 @@ def test_unknown_instruction_set() -> None:
 
 
 def test_the_shapes_reach_both_layouts() -> None:
-    layouts = [_core.lanes_are_blocks(shape.blocks, shape.d) for shape in SHAPES]
+    layouts = [_core.lanes_are_blocks(shape.plan, shape.d) for shape in SHAPES]
     assert layouts.count(True) >= 5
     assert layouts.count(False) >= 5
     assert {shape.d for shape in SHAPES} >= {1, 2, 3, 5, 2000}
@@ -104,13 +104,13 @@ def test_the_shapes_reach_both_layouts() -> None:
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_some_blocks_are_the_same_to_the_bit(shape: Shape) -> None:
     x, y = samples(shape, "float64", True)
-    statistic, n = MMD(radial(shape.d**0.5)[3].kernel), shape.blocks.n_blocks
-    whole = statistic.summarize(x, y, shape.blocks)
+    statistic, n = MMD(radial(shape.d**0.5)[3].kernel), shape.plan.n_blocks
+    whole = statistic.summarize(x, y, shape.plan)
     edges = sorted({0, n // 3, n - n // 3, n})
-    parts = [statistic.summarize(x, y, shape.blocks, i, j) for i, j in itertools.pairwise(edges)]
+    parts = [statistic.summarize(x, y, shape.plan, i, j) for i, j in itertools.pairwise(edges)]
     joined = Summary.join(parts[::-1])
     np.testing.assert_array_equal(joined.values, whole.values)
-    np.testing.assert_array_equal(joined.cores, whole.cores)
+    np.testing.assert_array_equal(joined.moments, whole.moments)
 
 
 @pytest.mark.skipif(not _core.is_available(), reason="the compiled loops were not built")
@@ -122,8 +122,8 @@ def test_rows_in_their_own_order_are_the_same_to_the_bit(block_size: int, d: int
     n = 40 * block_size + block_size // 2  # blocks of two sizes in one vector
     rng = np.random.default_rng(d)
     x, y = rng.standard_normal((n, d)), rng.standard_normal((n, d))
-    statistic, blocks, order = MMD(Gaussian(1.0), dtype), Blocks.of_size(n, n, block_size), np.arange(n)
-    own = statistic.summarize(Sample(x), Sample(y), blocks)
-    dealt = statistic.summarize(Sample(x, order), Sample(y, order), blocks, n_threads=2)
+    statistic, plan, order = MMD(Gaussian(1.0), dtype), Plan.of_size(n, n, block_size), np.arange(n)
+    own = statistic.summarize(Sample(x), Sample(y), plan)
+    dealt = statistic.summarize(Sample(x, order), Sample(y, order), plan, n_threads=2)
     np.testing.assert_array_equal(own.values, dealt.values)
-    np.testing.assert_array_equal(own.cores, dealt.cores)
+    np.testing.assert_array_equal(own.moments, dealt.moments)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from btests import Distance, Gaussian, Kernel, Laplacian, Linear, Pairwise, Polynomial
+from btests import Energy, Gaussian, Kernel, Laplacian, Linear, Pairwise, Polynomial
 from btests.data.sample import Sample
-from btests.plan import Blocks
+from btests.plan import Plan
 from btests.statistics import MMD, Gram, tiled_gram
 from tests import reference
 from tests.kernels.formulas import radial
@@ -45,7 +45,7 @@ def tile(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int
 
 
 @pytest.mark.parametrize(("n_x", "n_y"), SIZES)
-@pytest.mark.parametrize("kernel", [Gaussian(1.0), Laplacian(2.0), Distance(), Linear(), outer], ids=range(5))
+@pytest.mark.parametrize("kernel", [Gaussian(1.0), Laplacian(2.0), Energy(), Linear(), outer], ids=range(5))
 def test_matrix_is_the_kernel_less_a_constant(tile: int, kernel: Kernel, n_x: int, n_y: int) -> None:
     x, y = two_samples(n_x, n_y)
     # All radial kernels are the same wherever the origin is; the linear one is not, but its MMD^2 is.
@@ -79,16 +79,16 @@ def test_core_is_h(tile: int, n: int) -> None:
 
 
 @pytest.mark.parametrize(("n_x", "n_y"), [*SIZES, (40, 40), (70, 33), (35, 80)])
-@pytest.mark.parametrize("kernel", [Gaussian(1.0), Distance(), Linear()], ids=repr)
+@pytest.mark.parametrize("kernel", [Gaussian(1.0), Energy(), Linear()], ids=repr)
 def test_summary_is_that_of_one_block(tile: int, kernel: Kernel, n_x: int, n_y: int) -> None:
     x, y = two_samples(n_x, n_y)
-    blocks = Blocks(n_x, n_y, 1)
-    wanted = MMD(kernel, plain=True).summarize(Sample(x), Sample(y), blocks, 0, 1)
+    plan = Plan(n_x, n_y, 1)
+    wanted = MMD(kernel, plain=True).summarize(Sample(x), Sample(y), plan, 0, 1)
     found = gram_of(x, y, kernel).summary()
-    assert found.blocks == blocks
+    assert found.plan == plan
     assert found.is_complete
     np.testing.assert_allclose(found.values, wanted.values, rtol=1e-10, atol=1e-14)
-    np.testing.assert_allclose(found.cores, wanted.cores, rtol=1e-9, atol=1e-14)
+    np.testing.assert_allclose(found.moments, wanted.moments, rtol=1e-9, atol=1e-14)
 
 
 def test_rows_come_in_the_order_of_the_samples() -> None:
@@ -126,7 +126,7 @@ def test_lists_reach_a_users_function_as_lists() -> None:
     np.testing.assert_array_equal(gram_of(words[:2], words[2:], by_length).matrix(), np.outer(lengths, lengths) - 3.0)
 
 
-@pytest.mark.parametrize("kernel", [Gaussian(0.3), Distance(), Linear(), Polynomial(3)], ids=repr)
+@pytest.mark.parametrize("kernel", [Gaussian(0.3), Energy(), Linear(), Polynomial(3)], ids=repr)
 def test_of_equal_rows_nothing_is_left(kernel: Kernel) -> None:
     """Without the constant, sums of equal numbers would be rounded apart, and pass for a difference."""
     x, y = np.full((700, 40), 0.1), np.full((533, 40), 0.1)

@@ -45,7 +45,7 @@ def test_what_fits_into_the_buffer_is_shuffled_as_arrays_are(kernel: Any) -> Non
     found = btest(batches(X), Loader(Y), kernel=kernel, block_size=50, seed=3)
     alone = btest(X, Y, kernel=kernel, block_size=50, seed=3)
     assert_same(found, alone)
-    assert (found.order, found.n_waiting) == ("exact", (0, 0))
+    assert (found.order, found.n_pending) == ("exact", (0, 0))
     assert repr(found.selector) == repr(alone.selector)
 
 
@@ -68,7 +68,7 @@ def test_a_buffer_that_is_too_small_says_so_and_does_not_look_at_the_batches(mon
 def test_the_default_block_has_256_rows_and_the_rest_waits() -> None:
     found = btest(batches(X), batches(Y[:5000]), seed=3)
     assert (found.block_size, found.n_blocks, found.n_x, found.n_y) == (256, 19, 19 * 256, 19 * 256)
-    assert found.n_waiting[1] == 5000 - 19 * 256
+    assert found.n_pending[1] == 5000 - 19 * 256
 
 
 def test_blocks_of_different_sizes() -> None:
@@ -83,8 +83,8 @@ def test_an_endless_sample_beside_one_that_ends() -> None:
             yield rng.normal(size=(100, 3))
 
     found = btest(endless(), batches(Y), block_size=50, seed=3, shuffle=False)
-    assert (found.n_blocks, found.n_waiting[1]) == (120, 0)
-    assert found.n_waiting[0] <= 200
+    assert (found.n_blocks, found.n_pending[1]) == (120, 0)
+    assert found.n_pending[0] <= 200
     stream = Stream(Gaussian(1.0), 50, seed=1).consume(batches(X), endless())
     assert stream.n_blocks == 120
 

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 import btests
 from btests import (
     Aggregate,
-    Distance,
+    Energy,
     Gaussian,
     Laplacian,
     Matern,
-    Median,
     MedianFamily,
+    MedianHeuristic,
     Normal,
     SignFlip,
     Stream,
@@ -60,7 +60,7 @@ def squared(p: Rows, q: Rows) -> Rows:
 KERNELS: list[Any] = [
     Gaussian(1.0),
     Laplacian(0.5) + 2.0 * Gaussian(3.0),
-    Distance(),
+    Energy(),
     Matern(1.0),
     Aggregate([Gaussian(0.5), Gaussian(1.0), Laplacian(2.0)]),
     Aggregate([Gaussian(0.5), Gaussian(1.0)], correction="rank", weights=[1.0, 2.0]),
@@ -95,7 +95,7 @@ def test_any_batching_gives_the_bits_of_all_rows_at_once(
     alone = btest(tested_x, tested_y, kernel=kernel, block_size=min(block), shuffle=False, seed=5)
     found = stream.result()
     assert_same(found, alone)
-    assert found.n_waiting == stream.n_waiting == (len(x) - len(tested_x), len(y) - len(tested_y))
+    assert found.n_pending == stream.n_pending == (len(x) - len(tested_x), len(y) - len(tested_y))
 
 
 @pytest.mark.parametrize("block_size", [2, 31, 256, 700, 1023, 1024, 2000])
@@ -152,11 +152,11 @@ def test_the_default_learns_its_bandwidths_from_the_first_hundred_rows() -> None
     assert btest(x, y, block_size=100, shuffle=False, seed=2).candidates != found.candidates
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "matern", Median(Gaussian, n_rows=50)])
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "matern", MedianHeuristic(Gaussian, n_rows=50)])
 def test_a_median_bandwidth_comes_from_the_first_rows_too(kernel: Any) -> None:
     x, y = rows_for(5000, 5000, 3)
     stream = streamed(x, y, [171], [1000], kernel=kernel, block_size=100, seed=2)
-    n = 50 if isinstance(kernel, Median) else 100
+    n = 50 if isinstance(kernel, MedianHeuristic) else 100
     chosen = btest(x[:n], y[:n], kernel=kernel, shuffle=False, seed=2).kernel
     assert_same(stream.result(), btest(x, y, kernel=chosen, block_size=100, shuffle=False, seed=2))
 
@@ -164,7 +164,7 @@ def test_a_median_bandwidth_comes_from_the_first_rows_too(kernel: Any) -> None:
 def test_every_null_that_needs_no_more_than_blocks() -> None:
     x, y = rows_for(4000, 4000)
     stream = streamed(x, y, [99], [99], kernel=Gaussian(1.0), block_size=20, seed=2)
-    for null in (SignFlip(99), Normal(), btests.ThirdCumulant(), btests.CrossBlocks()):
+    for null in (SignFlip(99), Normal(), btests.ThirdCumulant(), btests.CrossMMD()):
         alone = btest(x, y, kernel=Gaussian(1.0), block_size=20, null=null, shuffle=False, seed=2)
         assert_same(stream.result(null), alone)
     with pytest.raises(ValueError, match="needs all rows at once"):
@@ -208,7 +208,7 @@ def test_a_wrong_batch_is_refused_and_changes_nothing() -> None:
     ):
         with pytest.raises((ValueError, TypeError), match=complaint):
             stream.update(x, batch)
-    assert stream.n_waiting == (100, 0)
+    assert stream.n_pending == (100, 0)
     assert_same(stream.result(), before)
     stream.update(None, y[100:])
     stream.update(y=[])
@@ -255,7 +255,7 @@ def test_no_block_no_result() -> None:
         stream.result()
     stream.update(np.zeros((29, 2)), np.zeros((40, 2)))
     with pytest.raises(ValueError, match="29 and 40 rows came"):
-        stream.tally()
+        stream.partial()
 
 
 def test_a_stream_says_where_it_is() -> None:

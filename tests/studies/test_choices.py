@@ -66,10 +66,10 @@ def test_an_interrupted_study_goes_on_where_it_was(tmp_path: Path, monkeypatch: 
         *(Cell("ranking", "coin", 30, is_null, tuple(CHOICES), ("SignFlip",), 2) for is_null in (False, True)),
         *(Cell("curve", "blobs", n, False, CURVES, ("SignFlip",), 2) for n in (30, 60)),
         Cell("published", PUBLISHED_CHANGES[0].name, 40, False, tuple(RERUN), ("SignFlip",), 2),
-        Cell("pairs", "blobs", 40, True, ("Median()",), tuple(NULLS), 2),
+        Cell("pairs", "blobs", 40, True, ("MedianHeuristic()",), tuple(NULLS), 2),
         Cell("whole", "coin", 30, False, tuple(CHOICES), ("SignFlip",), 1),
         *(
-            Cell(study, "blobs", 40, True, ("Median()", "MaxRatio()"), limit.nulls, 2)
+            Cell(study, "blobs", 40, True, ("MedianHeuristic()", "MaxRatio()"), limit.nulls, 2)
             for study, limit in LIMITS.items()
         ),
     ]
@@ -111,18 +111,18 @@ def test_cells_have_names_of_their_own() -> None:
 
 
 def test_tallies_add_and_survive_their_file(tmp_path: Path) -> None:
-    one = Tally("ranking", "coin", 10, True, "Median()", "SignFlip", 100, 5, 0.25)
+    one = Tally("ranking", "coin", 10, True, "MedianHeuristic()", "SignFlip", 100, 5, 0.25)
     total = add_up([one, one])
-    assert total == [Tally("ranking", "coin", 10, True, "Median()", "SignFlip", 200, 10, 0.5)]
+    assert total == [Tally("ranking", "coin", 10, True, "MedianHeuristic()", "SignFlip", 200, 10, 0.5)]
     write_tallies(tmp_path / "tallies.csv", total)
     assert read_tallies(tmp_path / "tallies.csv") == total
 
 
 def test_ranking_by_hand() -> None:
     """Powers .8, .4 and .9, .2: regrets 0 and .2 against .1 and 0; a liberal choice is not recommended."""
-    hits = {("Median()", "p"): 80, ("Median()", "q"): 20, ("energy", "p"): 70, ("energy", "q"): 40}
+    hits = {("MedianHeuristic()", "p"): 80, ("MedianHeuristic()", "q"): 20, ("energy", "p"): 70, ("energy", "q"): 40}
     tallies = [Tally("ranking", p, 9, False, c, "SignFlip", 100, h, 1.0) for (c, p), h in hits.items()]
-    tallies += [Tally("ranking", "p", 9, True, c, "SignFlip", 1000, 50, 2.0) for c in ("Median()", "energy")]
+    tallies += [Tally("ranking", "p", 9, True, c, "SignFlip", 1000, 50, 2.0) for c in ("MedianHeuristic()", "energy")]
     first, second = rank(tallies)
     assert (first.choice, first.worst_problem, second.worst_problem) == ("energy", "p", "q")
     assert (first.mean_regret, first.worst_regret) == pytest.approx((0.05, 0.1))
@@ -130,12 +130,13 @@ def test_ranking_by_hand() -> None:
     assert recommend([first, second]).choice == "energy"
     liberal = [t for t in tallies if not (t.is_null and t.choice == "energy")]
     liberal.append(Tally("ranking", "p", 9, True, "energy", "SignFlip", 1000, 200, 2.0))
-    assert recommend(rank(liberal)).choice == "Median()"
+    assert recommend(rank(liberal)).choice == "MedianHeuristic()"
 
 
 def test_size_needed_lies_between_its_neighbours() -> None:
     curve = [
-        Tally("curve", "blobs", n, False, "Median()", "SignFlip", 1000, h, 1.0) for n, h in ((400, 900), (800, 975))
+        Tally("curve", "blobs", n, False, "MedianHeuristic()", "SignFlip", 1000, h, 1.0)
+        for n, h in ((400, 900), (800, 975))
     ]
     size = size_needed(curve)
     assert size is not None

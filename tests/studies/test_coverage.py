@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from btests.data.sample import Sample
-from btests.plan import Blocks
+from btests.plan import Plan
 from btests.statistics import MMD, summarize
 from studies import coverage
 from studies.closed_forms import EXACT_PROBLEMS, ExactProblem, integer_mmd2
@@ -26,7 +26,7 @@ def test_exact_values_agree_with_estimates(problem: ExactProblem) -> None:
     """The average of 1000 blocks of 40 rows: false alarm 1e-6 / 15 each."""
     rng = np.random.default_rng(1)
     x, y = Sample(problem.draw(40_000, rng)), Sample(problem.draw_other(40_000, rng))
-    values = summarize(MMD(problem.kernel), x, y, Blocks.of_size(40_000, 40_000, 40)).values
+    values = summarize(MMD(problem.kernel), x, y, Plan.of_size(40_000, 40_000, 40)).values
     error = values.std(ddof=1) / math.sqrt(values.size)
     assert abs(values.mean() - problem.mmd2) < deviations(values.size - 1, FALSE_ALARM / len(EXACT_PROBLEMS)) * error
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from btests.data.sample import Sample
-from btests.kernels import Distance, Gaussian
+from btests.kernels import Energy, Gaussian
 from btests.plan import Array
 from btests.selection import JoinedFamily, MedianFamily
 from studies.power import __main__ as command
@@ -218,8 +218,8 @@ def test_problems_change_shape_and_not_scale(name: str) -> None:
 def test_joined_families_have_all_kernels() -> None:
     x, y = two_samples(30, 30)
     family = MedianFamily((0.5, 2.0))
-    joined = JoinedFamily((family, (Distance(),)))
-    assert joined.kernels(Sample(x), Sample(y)) == (*family.kernels(Sample(x), Sample(y)), Distance())
+    joined = JoinedFamily((family, (Energy(),)))
+    assert joined.kernels(Sample(x), Sample(y)) == (*family.kernels(Sample(x), Sample(y)), Energy())
 
 
 def test_a_variant_that_this_version_lacks_says_so() -> None:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from btests._core.bandwidth_chain import Chain, Term, belong_together, chain
 from btests._core.threads import map_ranges
 from btests.pairwise_sum import starts
-from btests.plan import Array, Blocks, Index
+from btests.plan import Array, Index, Plan
 
 __all__ = [
     "belong_together",
@@ -51,7 +51,7 @@ class _Task(ctypes.Structure):
 
     _fields_ = (
         *((name, ctypes.c_void_p) for name in ("x", "y", "order_x", "order_y", "origin", "edges")),
-        *((name, ctypes.c_void_p) for name in ("ratios", "squarings", "values", "cores", "sums")),
+        *((name, ctypes.c_void_p) for name in ("ratios", "squarings", "values", "moments", "sums")),
         *((name, ctypes.c_int64) for name in ("n_x", "n_y", "d", "n_blocks", "n_groups", "first_node", "last_node")),
         *((name, ctypes.c_int64) for name in ("n_kernels", "n_wide", "values_step", "cores_step", "part")),
         ("scale", ctypes.c_double),
@@ -123,7 +123,7 @@ def use_instruction_set(name: str | None) -> None:
 def summarize(
     x: _Sample,
     y: _Sample,
-    blocks: Blocks,
+    plan: Plan,
     numbers: tuple[int, int],
     nodes: Index,
     *,
@@ -140,33 +140,33 @@ def summarize(
     n_blocks, n_nodes = numbers[1] - numbers[0], len(nodes)
     edges = np.append(starts(nodes), numbers[1])
     values = np.empty((len(terms), n_blocks))
-    cores = np.empty((len(terms), n_nodes, blocks.core_size, blocks.core_size))
-    lanes = lanes_are_blocks(blocks, x.rows.shape[1], len(terms), endless=endless)
+    moments = np.empty((len(terms), n_nodes, plan.moment_size, plan.moment_size))
+    lanes = lanes_are_blocks(plan, x.rows.shape[1], len(terms), endless=endless)
     # All but which nodes: threads only copy it, so that none waits for another's Python.
-    task = _task(x, y, blocks, terms[0], links, lanes=lanes)
-    task.edges, task.values_step, task.cores_step = edges.ctypes.data, values[0].size, cores[0].size
+    task = _task(x, y, plan, terms[0], links, lanes=lanes)
+    task.edges, task.values_step, task.cores_step = edges.ctypes.data, values[0].size, moments[0].size
     float32 = dtype == "float32" and len(terms) == 1
-    values_at, cores_at = values.ctypes.data, cores.ctypes.data
+    values_at, cores_at = values.ctypes.data, moments.ctypes.data
 
     def run(first: int, last: int, *, step: int = 0, sums: Array | None = None, part: int = 0) -> None:
         own = _Task.from_buffer_copy(task)
         own.first_node, own.last_node = first, last
         own.values = values_at + 8 * int(edges[first] - edges[0])
-        own.cores = cores_at + 8 * first * blocks.core_size**2
+        own.moments = cores_at + 8 * first * plan.moment_size**2
         own.part, own.step = part, step
         own.sums = None if sums is None else sums.ctypes.data
         _run(own, float32)
 
-    rows = max(blocks.n_x, blocks.n_y) * n_blocks // blocks.n_blocks
-    work = 2 * blocks.block_size * rows * (task.d + 20 + 4 * len(terms)) // 20
-    if n_nodes < _FEW_NODES and blocks.block_size >= _LARGE and not lanes:  # cores would be idle
+    rows = max(plan.n_x, plan.n_y) * n_blocks // plan.n_blocks
+    work = 2 * plan.block_size * rows * (task.d + 20 + 4 * len(terms)) // 20
+    if n_nodes < _FEW_NODES and plan.block_size >= _LARGE and not lanes:  # cores would be idle
         _in_parts(run, n_nodes, (n_blocks, *_SUMS, len(terms)), work, n_threads)
     else:
         # A range of few blocks fills the last of its vectors of blocks badly.
         most = min(4, max(1, n_blocks // 128))
         map_ranges(run, n_nodes, work, n_threads, ranges_per_thread=most)
     back = np.argsort(links.order)  # the loops have the widest first
-    return [values[i] for i in back], [cores[i] for i in back]
+    return [values[i] for i in back], [moments[i] for i in back]
 
 
 def _in_parts(run: Callable[..., None], n_nodes: int, shape: tuple[int, ...], work: int, n_threads: int | None) -> None:
@@ -187,7 +187,7 @@ def _in_parts(run: Callable[..., None], n_nodes: int, shape: tuple[int, ...], wo
     run(0, n_nodes, step=_STEPS["conclude"], sums=total)
 
 
-def _task(x: _Sample, y: _Sample, blocks: Blocks, term: Term, links: Chain, *, lanes: bool) -> _Task:
+def _task(x: _Sample, y: _Sample, plan: Plan, term: Term, links: Chain, *, lanes: bool) -> _Task:
     n_kernels, d = links.order.size, x.rows.shape[1]
     n_wide = links.n_wide(x.frame.reach()) if lanes and n_kernels > 1 else 0
     return _Task(
@@ -198,18 +198,18 @@ def _task(x: _Sample, y: _Sample, blocks: Blocks, term: Term, links: Chain, *, l
         origin=x.frame.origin.ctypes.data,
         ratios=links.ratios.ctypes.data,
         squarings=links.squarings.ctypes.data,
-        n_x=blocks.n_x,
-        n_y=blocks.n_y,
+        n_x=plan.n_x,
+        n_y=plan.n_y,
         d=d,
-        n_blocks=blocks.n_blocks,
-        n_groups=blocks.n_groups,
+        n_blocks=plan.n_blocks,
+        n_groups=plan.n_groups,
         n_kernels=n_kernels,
         n_wide=n_wide,
         scale=links.scale * 2.0 ** max(n_wide - 1, 0),
         shape=(_FAMILIES if n_kernels > 1 else _SHAPES)[term.shape],
         power=term.power,
         rows_are_float32=x.rows.dtype == np.float32,
-        paired=blocks.paired,
+        paired=plan.paired,
         lanes_are_blocks=lanes,
     )
 
@@ -230,29 +230,31 @@ def _run(task: _Task, float32: bool) -> None:
         raise AssertionError(f"the compiled loops know no shape {task.shape} of power {task.power}")
 
 
-def lanes_are_blocks(blocks: Blocks, d: int, n_terms: int = 1, *, endless: bool = False) -> bool:
+def lanes_are_blocks(plan: Plan, d: int, n_terms: int = 1, *, endless: bool = False) -> bool:
     """Whether a vector holds one row of several blocks, and not several rows of one block.
 
     Depends on all blocks, or on their shape alone where there is no end of them (``endless``), and never on the chunk
     at hand, so that chunks cannot change a bit of the result.
     """
-    enough = endless or blocks.n_blocks >= (8 if blocks.block_size <= 64 else 24)
-    fits = d <= (_NARROW if n_terms == 1 else _NARROW_FAMILY) and blocks.block_size * d <= _PACKED_COORDINATES
-    return blocks.paired and enough and (fits or blocks.block_size <= 16)
+    enough = endless or plan.n_blocks >= (8 if plan.block_size <= 64 else 24)
+    fits = d <= (_NARROW if n_terms == 1 else _NARROW_FAMILY) and plan.block_size * d <= _PACKED_COORDINATES
+    return plan.paired and enough and (fits or plan.block_size <= 16)
 
 
-def flip(cores: Array, words: npt.NDArray[np.uint64], n_draws: int) -> Array:
+def flip(moments: Array, words: npt.NDArray[np.uint64], n_draws: int) -> Array:
     """Return ``sum_f s_f' C_f s_f`` for each draw of signs: (f, g, g) and words to (n_draws,)."""
     core = _core
     assert core is not None, "callers ask is_available() first"
-    n_folds, n_groups, n_words = words.shape
+    n_strata, n_groups, n_words = words.shape
     out = np.empty(n_words * 64)
-    cores = np.ascontiguousarray(cores)
+    moments = np.ascontiguousarray(moments)
 
     def run(first: int, last: int) -> None:
-        core.btests_flip(cores.ctypes.data, words.ctypes.data, out.ctypes.data, n_folds, n_groups, n_words, first, last)
+        core.btests_flip(
+            moments.ctypes.data, words.ctypes.data, out.ctypes.data, n_strata, n_groups, n_words, first, last
+        )
 
-    map_ranges(run, n_words, work=cores.size * n_draws // 2)
+    map_ranges(run, n_words, work=moments.size * n_draws // 2)
     return out[:n_draws]
 
 

@@ -27,7 +27,7 @@ Examples:
 """
 
 _KERNELS = ("gaussian", "laplacian", "matern", "energy", "linear")
-_NULLS = ("sign-flip", "normal", "third-cumulant", "cross-blocks", "permutation", "spectrum", "gamma", "pearson")
+_NULLS = ("sign-flip", "normal", "third-cumulant", "cross-mmd", "permutation", "spectrum", "gamma", "pearson")
 
 
 def _share(context: click.Context, option: click.Parameter, text: str | None) -> float | None:

@@ -14,7 +14,7 @@ from matplotlib.patches import Rectangle
 from btests.cli.demo_result import LEVEL, Outcome
 from btests.cli.style import STYLE
 from btests.datasets import BLOB_SPACING
-from btests.nulls import DrawnLaw
+from btests.nulls import ResampledDistribution
 from btests.plan import Array
 from btests.result import TestResult
 
@@ -74,8 +74,8 @@ def _draw_null(axes: Axes, result: TestResult, title: str, exponent: int) -> Non
     verdict = "different" if result.rejects(LEVEL) else "no difference found"
     axes.set_title(f"{title}: {verdict}, p = {result.pvalue:.4g}")
     axes.set_ylabel("share of the draws (%)")
-    if isinstance(result.law, DrawnLaw):
-        draws = result.law.draws / unit
+    if isinstance(result.null_distribution, ResampledDistribution):
+        draws = result.null_distribution.draws / unit
         axes.hist(
             draws,
             bins=40,

@@ -89,7 +89,7 @@ class Assessed:
         """
         if not isinstance(self.together.result.null, SignFlip):
             return 0.0
-        flips, paired = self.together.flips, self.together.blocks.paired
+        flips, paired = self.together.flips, self.together.plan.paired
         # With equal numbers of rows, swapping all pairs at once leaves every statistic as it is.
         own = (2 if paired else 1) / flips.n_draws if flips.exhaustive else 1.0 / (flips.n_draws + 1)
         others = sum(WEIGHTS[name] for name, *_ in self.others())
@@ -124,7 +124,7 @@ def assess(columns: Sequence[Cells], options: Options, progress: Callable[[float
     if together.result.note:
         notes.append(f"joint test: {together.result.note}")
     progress(0.6)
-    evidence = gather(columns, encoding, Units.of(together.blocks, together.flips, orders))
+    evidence = gather(columns, encoding, Units.of(together.plan, together.flips, orders))
     notes.extend(too_many_columns(columns))
     progress(0.85)
     pvalue, own = strongest(together, evidence)

@@ -176,7 +176,7 @@ def _looks(assessed: Assessed, alpha: float) -> list[Look]:
 
 def _kernel_look(together: Together, alpha: float) -> Look:
     result = together.result
-    draws = getattr(result.law, "draws", None)
+    draws = getattr(result.null_distribution, "draws", None)
     null = None if draws is None or not len(draws) else {**histogram(draws), "n_draws": len(draws)}
     threshold = result.threshold(alpha)
     finite = threshold if np.isfinite(threshold) else None

@@ -136,9 +136,9 @@ class _View:
         for rows in np.unique(self.counts[(self.counts > 0) & (self.counts <= _FEW)]):
             a = np.arange(max(0, rows - m), min(rows, n) + 1.0)
             ways = [gammaln(p + 1) - gammaln(q + 1) - gammaln(p - q + 1) for p, q in ((n, a), (m, rows - a))]
-            law = np.exp(sum(ways) - (gammaln(n + m + 1) - gammaln(rows + 1) - gammaln(n + m - rows + 1)))
+            null_distribution = np.exp(sum(ways) - (gammaln(n + m + 1) - gammaln(rows + 1) - gammaln(n + m - rows + 1)))
             outcomes = a / n - (rows - a) / m
-            mean = float(law @ _crossed(outcomes, _deviation(np.array(float(rows)), n, m)))
+            mean = float(null_distribution @ _crossed(outcomes, _deviation(np.array(float(rows)), n, m)))
             out[self.counts == rows] = mean
         return out
 

@@ -12,9 +12,9 @@ from btests.block_size import PAPER_EXPONENT, root
 from btests.nulls import SignFlip
 from btests.nulls.registry import null_of
 from btests.nulls.sign_draws import Flips, draw_flips
-from btests.plan import Array, Blocks
+from btests.plan import Array, Plan
 from btests.result import TestResult
-from btests.selection import Aggregate, Median, default_family
+from btests.selection import Aggregate, MedianHeuristic, default_family
 from btests.summary import Summary
 
 #: The kernels of the joint test by default, and the place of the Gaussian of median bandwidth among them.
@@ -39,7 +39,7 @@ class Together:
 
     result: TestResult
     flips: Flips
-    blocks: Blocks
+    plan: Plan
 
 
 def look(
@@ -60,8 +60,8 @@ def look(
 
 def beside(result: TestResult, n_x: int, n_y: int, seed: int) -> Together:
     """Return a kernel test, and sign flips for the tests of columns and pairs on ``n_x`` and ``n_y`` rows."""
-    blocks = Blocks.of_size(n_x, n_y, min(_LARGEST_BLOCK, root(min(n_x, n_y), PAPER_EXPONENT)), _SHARES)
-    return Together(result, draw_flips(_shape(blocks), SignFlip().n_resamples, seed), blocks)
+    plan = Plan.of_size(n_x, n_y, min(_LARGEST_BLOCK, root(min(n_x, n_y), PAPER_EXPONENT)), _SHARES)
+    return Together(result, draw_flips(_shape(plan), SignFlip().n_resamples, seed), plan)
 
 
 def measure(x: Array, y: Array, *, kernel: Any, block_size: int | str | None, budget: float | None) -> TestResult:
@@ -69,12 +69,12 @@ def measure(x: Array, y: Array, *, kernel: Any, block_size: int | str | None, bu
 
     (n_x, d) and (n_y, d), in an order that does not depend on the seed of the comparison.
     """
-    chosen = Median(n_rows=_MEDIAN_ROWS) if kernel is None else kernel
+    chosen = MedianHeuristic(n_rows=_MEDIAN_ROWS) if kernel is None else kernel
     few = SignFlip(_FEW_RESAMPLES)
     return btest(x, y, kernel=chosen, null=few, block_size=block_size, budget=budget, seed=0, **_AS_ENCODED)
 
 
-def _shape(blocks: Blocks) -> Summary:
+def _shape(plan: Plan) -> Summary:
     """Return an empty summary of the shape of the blocks, to draw signs for."""
-    k = blocks.core_size
-    return Summary.of(blocks, np.zeros(blocks.n_blocks), np.zeros((blocks.n_folds, k, k)))
+    k = plan.moment_size
+    return Summary.of(plan, np.zeros(plan.n_blocks), np.zeros((plan.n_strata, k, k)))

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from btests.comparison.cells import Cells
 from btests.nulls.sign_draws import Flips, unpack
-from btests.plan import Array, Blocks, Index
+from btests.plan import Array, Index, Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +44,19 @@ class Units:
     exhaustive: bool
 
     @classmethod
-    def of(cls, blocks: Blocks, flips: Flips, orders: tuple[Index, Index]) -> Units:
+    def of(cls, plan: Plan, flips: Flips, orders: tuple[Index, Index]) -> Units:
         """Return the units of blocks and the draws of flips; ``orders`` are those in which the rows are dealt."""
-        of_x, of_y = blocks.partners()
-        fold = np.searchsorted(blocks.fold_edges(), _block_of_pairs(blocks), side="right") - 1
-        unit = fold * blocks.n_groups + _row_of_pairs(blocks) % blocks.n_groups
+        of_x, of_y = plan.partners()
+        fold = np.searchsorted(plan.stratum_edges(), _block_of_pairs(plan), side="right") - 1
+        unit = fold * plan.n_groups + _row_of_pairs(plan) % plan.n_groups
         order = np.argsort(unit, kind="stable")
-        starts = np.searchsorted(unit[order], np.arange(blocks.n_folds * blocks.n_groups))
-        signs = unpack(flips.words, flips.n_draws)[:, : blocks.n_groups].reshape(-1, flips.n_draws)
+        starts = np.searchsorted(unit[order], np.arange(plan.n_strata * plan.n_groups))
+        signs = unpack(flips.words, flips.n_draws)[:, : plan.n_groups].reshape(-1, flips.n_draws)
         signs = np.concatenate([signs, np.ones((len(signs), 1))], axis=1)
-        x = orders[0][np.concatenate([of_x[order], np.setdiff1d(np.arange(blocks.n_x), of_x)])]
-        y = orders[1][np.concatenate([of_y[order], np.setdiff1d(np.arange(blocks.n_y), of_y)])]
-        rows = np.concatenate([x, blocks.n_x + y])
-        return cls(rows, blocks.n_x, len(of_x), starts, signs, flips.exhaustive)
+        x = orders[0][np.concatenate([of_x[order], np.setdiff1d(np.arange(plan.n_x), of_x)])]
+        y = orders[1][np.concatenate([of_y[order], np.setdiff1d(np.arange(plan.n_y), of_y)])]
+        rows = np.concatenate([x, plan.n_x + y])
+        return cls(rows, plan.n_x, len(of_x), starts, signs, flips.exhaustive)
 
     @property
     def weight(self) -> float:
@@ -98,14 +98,14 @@ class Units:
         return self.weight * moving, self.weight * (still[0] - still[1] - alone * shares)
 
 
-def _block_of_pairs(blocks: Blocks) -> Index:
+def _block_of_pairs(plan: Plan) -> Index:
     parts = [
         np.repeat(np.arange(run.first_block, run.first_block + run.n_blocks), min(run.b_x, run.b_y))
-        for run in blocks.runs(0, blocks.n_blocks)
+        for run in plan.runs(0, plan.n_blocks)
     ]
     return np.concatenate(parts)
 
 
-def _row_of_pairs(blocks: Blocks) -> Index:
-    parts = [np.tile(np.arange(min(run.b_x, run.b_y)), run.n_blocks) for run in blocks.runs(0, blocks.n_blocks)]
+def _row_of_pairs(plan: Plan) -> Index:
+    parts = [np.tile(np.arange(min(run.b_x, run.b_y)), run.n_blocks) for run in plan.runs(0, plan.n_blocks)]
     return np.concatenate(parts)

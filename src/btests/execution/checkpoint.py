@@ -13,8 +13,8 @@ import numpy as np
 from btests._validation import check_seed
 from btests.execution.dask import ClusterError
 from btests.kernels.serialization import Named
-from btests.partial_result import Tally
-from btests.partial_result_file import arrays_of, header_of, read_arrays, tally_of, write_arrays
+from btests.partial_result import PartialResult
+from btests.partial_result_file import arrays_of, header_of, partial_result_of, read_arrays, write_arrays
 from btests.summary import Summary
 
 # Seconds between two savings: little is lost, and a small file costs nothing so often.
@@ -68,7 +68,7 @@ class Recorder:
         try:
             for i, task in enumerate(told["tasks"]):
                 own = {name.split(":", 1)[1]: a for name, a in arrays.items() if name.startswith(f"{i}:")}
-                self._done[task["digest"]] = tally_of(task["tally"], own).summaries
+                self._done[task["digest"]] = partial_result_of(task["partial"], own).summaries
             return int(told["seed"])
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise ValueError(f"{str(path)!r} is a damaged checkpoint: {error}") from None
@@ -101,7 +101,7 @@ class Recorder:
         known, n_rows = self._done.get(self._task), self._rows[1]
         if not self._task and self._done:  # of a run before this one, which has not come so far yet
             *_, known = self._done.values()
-            n_rows = known[0].blocks.n_x + known[0].blocks.n_y
+            n_rows = known[0].plan.n_x + known[0].plan.n_y
         # From what was saved: an interruption may fall between a chunk and the report of it.
         done = f"{_rows_in(known)} of {n_rows} rows" if self._done else "nothing"
         return f"the checkpoint {str(self._path)!r} holds {done}, and the same call goes on from there"
@@ -115,10 +115,10 @@ class Recorder:
         arrays: dict[str, Any] = {}
         tasks = []
         for i, (digest, summaries) in enumerate(self._done.items()):
-            tally = Tally(tuple(Named(str(j)) for j in range(len(summaries))), summaries, self.seed)
-            arrays |= {f"{i}:{name}": np.asarray(a) for name, a in arrays_of(tally).items()}
-            tasks.append({"digest": digest, "tally": header_of(tally)})
-        header = header_of(tally) | {"checkpoint": {"run": self._run, "seed": self.seed, "tasks": tasks}}
+            partial = PartialResult(tuple(Named(str(j)) for j in range(len(summaries))), summaries, self.seed)
+            arrays |= {f"{i}:{name}": np.asarray(a) for name, a in arrays_of(partial).items()}
+            tasks.append({"digest": digest, "partial": header_of(partial)})
+        header = header_of(partial) | {"checkpoint": {"run": self._run, "seed": self.seed, "tasks": tasks}}
         write_arrays(path, header, arrays)
         self._saved = time.monotonic()
 
@@ -127,8 +127,8 @@ def _rows_in(known: tuple[Summary, ...] | None) -> int:
     """Return how many rows, of x and y together, are in the summaries of a task, one for each kernel."""
     if known is None:
         return 0
-    blocks = known[0].blocks
-    return round((blocks.n_x + blocks.n_y) * known[0].values.size / blocks.n_blocks)
+    plan = known[0].plan
+    return round((plan.n_x + plan.n_y) * known[0].values.size / plan.n_blocks)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Protocol
 from btests.summary import Summary
 
 
-class Watch(Protocol):
+class Observer(Protocol):
     """Told of every chunk that is done; may know some from before."""
 
     def begin(self, task: str, n_rows: int) -> tuple[Summary, ...] | None:
@@ -26,19 +26,19 @@ class Watch(Protocol):
         ...
 
 
-_watch: ContextVar[Watch | None] = ContextVar("btests_watch", default=None)
+_observer: ContextVar[Observer | None] = ContextVar("btests_watch", default=None)
 
 
 @contextmanager
-def watched_by(watch: Watch | None) -> Iterator[None]:
+def observed_by(observer: Observer | None) -> Iterator[None]:
     """Let ``watch`` look on at everything inside; None leaves it as it is."""
-    token = _watch.set(watch or _watch.get())
+    token = _observer.set(observer or _observer.get())
     try:
         yield
     finally:
-        _watch.reset(token)
+        _observer.reset(token)
 
 
-def current_watch() -> Watch | None:
+def current_observer() -> Observer | None:
     """Return who looks on, if anybody does."""
-    return _watch.get()
+    return _observer.get()

@@ -15,9 +15,9 @@ import numpy.typing as npt
 from btests.data.location import FRAME_ROWS, Frame
 from btests.data.row_slice import Window
 from btests.data.sample import Sample
-from btests.execution.observer import current_watch
+from btests.execution.observer import current_observer
 from btests.kernels.fingerprint import fingerprint
-from btests.plan import Array, Blocks, Index
+from btests.plan import Array, Index, Plan
 from btests.statistics.multi_kernel import Family
 from btests.summary import Summary
 
@@ -76,9 +76,7 @@ class Deals(Protocol):
 class Runner(Protocol):
     """Who computes the summaries of stretches of blocks, a few at a time, in whatever order."""
 
-    def __call__(
-        self, family: Family, x: Stored, y: Stored, blocks: Blocks, done: Done, *, n_threads: int | None
-    ) -> Found:
+    def __call__(self, family: Family, x: Stored, y: Stored, plan: Plan, done: Done, *, n_threads: int | None) -> Found:
         """Yield numbers of rows, of x and y together, and the summaries of their blocks, without those ``done``."""
         ...
 
@@ -153,14 +151,14 @@ class Stored:
     def _at(self, positions: Index) -> Rows:
         return divided(self.dealt.at(self.begin + positions), self.scales)
 
-    def summarize(self, family: Family, y: Stored, blocks: Blocks, n_threads: int | None = None) -> list[Summary]:
+    def summarize(self, family: Family, y: Stored, plan: Plan, n_threads: int | None = None) -> list[Summary]:
         """Return the summary of all blocks of this sample and ``y`` for each kernel."""
-        watch, task = current_watch(), describe(family, self, y, blocks)
-        known = None if watch is None else watch.begin(task, blocks.n_x + blocks.n_y)
+        watch, task = current_observer(), describe(family, self, y, plan)
+        known = None if watch is None else watch.begin(task, plan.n_x + plan.n_y)
         pending = [] if known is None else [known]
         run = self.run or y.run or in_this_process
         try:
-            with closing(run(family, self, y, blocks, Done(known), n_threads=n_threads)) as chunks_done:
+            with closing(run(family, self, y, plan, Done(known), n_threads=n_threads)) as chunks_done:
                 for n_rows, found in chunks_done:
                     pending.append(found)
                     if len(pending) == _JOINED:
@@ -195,15 +193,13 @@ class Done:
         return [(int(a), int(b)) for a, b in self.summaries[0].parts[0].spans]
 
 
-def in_this_process(
-    family: Family, x: Stored, y: Stored, blocks: Blocks, done: Done, *, n_threads: int | None
-) -> Found:
+def in_this_process(family: Family, x: Stored, y: Stored, plan: Plan, done: Done, *, n_threads: int | None) -> Found:
     """Yield the summaries of all chunks, the next of which is read while one is computed."""
-    cut = chunks(blocks, row_bytes(x, y), n_kernels=len(family.kernels))
+    cut = chunks(plan, row_bytes(x, y), n_kernels=len(family.kernels))
     todo = [stretch for chunk in cut for stretch in done.left_of(*chunk)]
 
     def fetch(chunk: tuple[int, int]) -> tuple[Window, Window]:
-        (x_first, y_first), (x_last, y_last) = blocks.start(chunk[0]), blocks.start(chunk[1])
+        (x_first, y_first), (x_last, y_last) = plan.start(chunk[0]), plan.start(chunk[1])
         windows = x.window(x_first, x_last), y.window(y_first, y_last)
         return windows if x.dealt.dtype == y.dealt.dtype else (windows[0].widened(), windows[1].widened())
 
@@ -214,7 +210,7 @@ def in_this_process(
             if i + 1 < len(todo):
                 nexts.append(reader.submit(fetch, todo[i + 1]))
             n_rows = sum(len(window.rows) for window in windows)
-            yield n_rows, family.summarize(*windows, blocks, first, last, n_threads=n_threads)
+            yield n_rows, family.summarize(*windows, plan, first, last, n_threads=n_threads)
 
 
 def divided(rows: Rows, scales: Array | None) -> Rows:
@@ -227,23 +223,21 @@ def row_bytes(x: Stored, y: Stored) -> int:
     return x.width * (x.dealt.dtype.itemsize + y.dealt.dtype.itemsize)
 
 
-def chunks(
-    blocks: Blocks, bytes_per_pair: int, budget: int | None = None, *, n_kernels: int = 1
-) -> list[tuple[int, int]]:
+def chunks(plan: Plan, bytes_per_pair: int, budget: int | None = None, *, n_kernels: int = 1) -> list[tuple[int, int]]:
     """Return all blocks as stretches ``first .. last - 1`` whose rows take ``budget`` bytes at most, if they can.
 
     None is ``CHUNK_BYTES``. Nor do they take more than some seconds: what is done is noted at the end of each.
     """
-    size = max(blocks.n_x, blocks.n_y) / blocks.n_blocks
+    size = max(plan.n_x, plan.n_y) / plan.n_blocks
     budget = CHUNK_BYTES if budget is None else budget
     n = max(1, int(min(budget / (size * bytes_per_pair), _VALUES / (2.0 * size**2 * n_kernels))))
     if n >= 64:  # whole vectors, whole nodes
         n = n // 64 * 64
-    return [(first, min(first + n, blocks.n_blocks)) for first in range(0, blocks.n_blocks, n)]
+    return [(first, min(first + n, plan.n_blocks)) for first in range(0, plan.n_blocks, n)]
 
 
-def describe(family: Family, x: Stored, y: Stored, blocks: Blocks) -> str:
+def describe(family: Family, x: Stored, y: Stored, plan: Plan) -> str:
     """Return a digest of all that the summary depends on."""
     places = [(s.dealt.identity, s.begin, s.end, None if s.scales is None else s.scales.tolist()) for s in (x, y)]
-    told = (fingerprint(family.kernels), family.dtype, family.plain, blocks, places)
+    told = (fingerprint(family.kernels), family.dtype, family.plain, plan, places)
     return hashlib.sha256(repr(told).encode()).hexdigest()

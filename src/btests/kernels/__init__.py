@@ -3,7 +3,7 @@
 from btests.kernels.bandwidth import median_bandwidth
 from btests.kernels.columns import OnColumns
 from btests.kernels.combination import Combination
-from btests.kernels.energy import Distance
+from btests.kernels.energy import Energy
 from btests.kernels.gaussian import Gaussian
 from btests.kernels.laplacian import Laplacian
 from btests.kernels.matern import Matern
@@ -14,7 +14,7 @@ from btests.kernels.rational_quadratic import InverseMultiquadric, RationalQuadr
 
 __all__ = [
     "Combination",
-    "Distance",
+    "Energy",
     "Gaussian",
     "HasTerms",
     "InverseMultiquadric",

@@ -14,7 +14,7 @@ from btests.plan import Array
 
 
 @dataclass(frozen=True, slots=True)
-class Distance:
+class Energy:
     r"""``-|x - y|^exponent``, 0 < exponent < 2: its MMD^2 is the energy distance of Szekely and Rizzo.
 
     That is ``2 E|x - y|^e - E|x - x'|^e - E|y - y'|^e`` (Sejdinovic et al. 2012). There is no bandwidth, and no scale:

@@ -7,7 +7,7 @@ from typing import Any
 
 from btests.kernels.columns import OnColumns
 from btests.kernels.combination import Combination
-from btests.kernels.energy import Distance
+from btests.kernels.energy import Energy
 from btests.kernels.fingerprint import fingerprint
 from btests.kernels.gaussian import Gaussian
 from btests.kernels.laplacian import Laplacian
@@ -21,7 +21,7 @@ _KINDS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (
         Combination,
-        Distance,
+        Energy,
         Gaussian,
         InverseMultiquadric,
         Laplacian,

@@ -1,11 +1,17 @@
 """Nulls: how the law of the statistic under the null hypothesis is learned from a summary."""
 
-from btests.nulls.cross_mmd import CrossBlocks
-from btests.nulls.distributions import DrawnLaw, Law, NormalLaw, PearsonLaw, StudentLaw
+from btests.nulls.cross_mmd import CrossMMD
+from btests.nulls.distributions import (
+    NormalDistribution,
+    NullDistribution,
+    PearsonIIIDistribution,
+    ResampledDistribution,
+    StudentDistribution,
+)
 from btests.nulls.gamma import Gamma
 from btests.nulls.normal import Normal
 from btests.nulls.pearson import Pearson
-from btests.nulls.pearson_system import BoundLaw
+from btests.nulls.pearson_system import BetaDistribution
 from btests.nulls.permutation import Permutation
 from btests.nulls.protocol import Null
 from btests.nulls.sign_flip import SignFlip
@@ -13,19 +19,19 @@ from btests.nulls.spectrum import Spectrum
 from btests.nulls.third_cumulant import ThirdCumulant
 
 __all__ = [
-    "BoundLaw",
-    "CrossBlocks",
-    "DrawnLaw",
+    "BetaDistribution",
+    "CrossMMD",
     "Gamma",
-    "Law",
     "Normal",
-    "NormalLaw",
+    "NormalDistribution",
     "Null",
+    "NullDistribution",
     "Pearson",
-    "PearsonLaw",
+    "PearsonIIIDistribution",
     "Permutation",
+    "ResampledDistribution",
     "SignFlip",
     "Spectrum",
-    "StudentLaw",
+    "StudentDistribution",
     "ThirdCumulant",
 ]

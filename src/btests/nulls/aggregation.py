@@ -9,23 +9,23 @@ from typing import Protocol
 
 import numpy as np
 
-from btests.nulls.distributions import DrawnLaw, Law
+from btests.nulls.distributions import NullDistribution, ResampledDistribution
 from btests.nulls.sign_draws import Flips
 from btests.plan import Array
-from btests.summary import LOUD, Summary
+from btests.summary import MIN_SNR, Summary
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """Which kernel spoke, the law of its MMD^2 among all of them, and what each of them scored: (J,).
 
-    Where nothing ``is_heard`` none of them spoke, and the first stands for all.
+    Where nothing ``is_resolved`` none of them spoke, and the first stands for all.
     """
 
-    spoke: int
-    law: Law
+    selected: int
+    null_distribution: NullDistribution
     scores: Array
-    is_heard: bool = True
+    is_resolved: bool = True
 
 
 class Score(Protocol):
@@ -114,10 +114,10 @@ def largest_score(
     With a finite ``sharpness`` t the maximum is the soft one, ``log(sum_j exp(t score_j)) / t``, as in MMD-FUSE (Biggs,
     Schrab, Gretton 2023): as exact, and several kernels that agree count for more than one.
     """
-    deviations, alive = _heard(summaries)
+    deviations, alive = _resolved(summaries)
     if not alive:
-        law = DrawnLaw(np.zeros(flips.n_draws), math.inf, flips.exhaustive, tie_weight)
-        return Verdict(0, law, np.zeros(len(summaries)), is_heard=False)
+        null_distribution = ResampledDistribution(np.zeros(flips.n_draws), math.inf, flips.exhaustive, tie_weight)
+        return Verdict(0, null_distribution, np.zeros(len(summaries)), is_resolved=False)
     ratios = np.array([summaries[j].moving() for j in alive]) / deviations[alive]
     slack = np.array([flips.tolerance(summaries[j]) for j in alive]) / deviations[alive]
     scales = [_score_of(summaries[j], None if weights is None else float(weights[j])) for j in alive]
@@ -140,12 +140,14 @@ def largest_score(
     scores = np.full(len(summaries), min(0.0, float(observed.min())))
     scores[alive] = observed
     # In the unit of the best kernel: the statistic is its MMD^2, and the threshold one for that.
-    spoke, unit = alive[best], float(deviations[alive[best]])
-    still = summaries[spoke].mean() - summaries[spoke].moving()
+    selected, unit = alive[best], float(deviations[alive[best]])
+    still = summaries[selected].mean() - summaries[selected].moving()
     reach = scales[best].ratio(observed[best] + np.array([2.0 * margin.max()]))[0] - ratios[best]
     tolerance = unit * max(2.0 * float(slack[best]), float(reach))
-    law = DrawnLaw(np.sort(scales[best].ratio(draws)) * unit + still, tolerance, flips.exhaustive, tie_weight)
-    return Verdict(spoke, law, scores)
+    null_distribution = ResampledDistribution(
+        np.sort(scales[best].ratio(draws)) * unit + still, tolerance, flips.exhaustive, tie_weight
+    )
+    return Verdict(selected, null_distribution, scores)
 
 
 def _score_of(summary: Summary, weight: float | None) -> Score:
@@ -178,7 +180,7 @@ def smallest_rank(summaries: Sequence[Summary], flips: Flips, weights: Array) ->
         row[flips.n_draws :] = summary.mean()
     # Of a kernel that has nothing to say all outcomes are equal.
     tolerances = np.full(len(summaries), np.inf)
-    alive = _heard(summaries)[1]
+    alive = _resolved(summaries)[1]
     for j in alive:
         tolerances[j] = flips.tolerance(summaries[j])
     own = [np.sort(row) for row in means]
@@ -190,14 +192,14 @@ def smallest_rank(summaries: Sequence[Summary], flips: Flips, weights: Array) ->
     ranks = np.array(
         [n_all - int(np.searchsorted(o, m - t)) for o, m, t in zip(own, observed, tolerances, strict=True)]
     )
-    spoke = int(np.argmin(ranks / weights))
+    selected = int(np.argmin(ranks / weights))
     least = np.sort((counts / weights[:, None]).min(axis=0))
-    law = RankLaw(own[spoke], tolerances[spoke], float(weights[spoke]), least)
-    return Verdict(spoke, law, -np.log10(ranks / n_all), is_heard=bool(alive))
+    null_distribution = RankDistribution(own[selected], tolerances[selected], float(weights[selected]), least)
+    return Verdict(selected, null_distribution, -np.log10(ranks / n_all), is_resolved=bool(alive))
 
 
 @dataclass(frozen=True, slots=True)
-class RankLaw:
+class RankDistribution:
     """The law of the smallest weighted rank, as a law of the MMD^2 of one kernel.
 
     Attributes
@@ -236,8 +238,8 @@ class RankLaw:
         return math.inf if low < 1 else float(self.own[n - 1 - low]) + self.tolerance if low < n else -math.inf
 
 
-def _heard(summaries: Sequence[Summary]) -> tuple[Array, list[int]]:
+def _resolved(summaries: Sequence[Summary]) -> tuple[Array, list[int]]:
     """Return the deviation of each kernel over all flips, and which of them are more than noise."""
     deviations = np.array([summary.deviation() for summary in summaries])
     noise = np.array([summary.rounding for summary in summaries])
-    return deviations, [int(j) for j in np.flatnonzero(deviations > LOUD * noise)]
+    return deviations, [int(j) for j in np.flatnonzero(deviations > MIN_SNR * noise)]

@@ -16,7 +16,7 @@ from btests.plan import Array
 SMALLEST = sys.float_info.min
 
 
-class Law(Protocol):
+class NullDistribution(Protocol):
     """The law of the statistic under the null hypothesis."""
 
     def pvalue(self, statistic: float) -> float:
@@ -34,7 +34,7 @@ def clip(p: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class NormalLaw:
+class NormalDistribution:
     """Normal with mean zero."""
 
     sd: float
@@ -51,7 +51,7 @@ class NormalLaw:
 
 
 @dataclass(frozen=True, slots=True)
-class StudentLaw:
+class StudentDistribution:
     """Student's t with mean zero."""
 
     sd: float
@@ -73,7 +73,7 @@ class StudentLaw:
 
 
 @dataclass(frozen=True, slots=True)
-class PearsonLaw:
+class PearsonIIIDistribution:
     """Pearson III: a shifted gamma law, given by its standard deviation, skewness and mean."""
 
     sd: float
@@ -88,7 +88,7 @@ class PearsonLaw:
         from scipy.special import gammainc, gammaincc
 
         if self.sd == 0.0 or abs(self.skewness) < self._NORMAL_BELOW:
-            return NormalLaw(self.sd).pvalue(statistic - self.mean)
+            return NormalDistribution(self.sd).pvalue(statistic - self.mean)
         shape = 4.0 / self.skewness**2
         point = shape + (statistic - self.mean) / self.sd * math.copysign(math.sqrt(shape), self.skewness)
         if point <= 0.0:  # beyond the end of the support
@@ -100,14 +100,14 @@ class PearsonLaw:
         from scipy.special import gammainccinv, gammaincinv
 
         if self.sd == 0.0 or abs(self.skewness) < self._NORMAL_BELOW:
-            return self.mean + NormalLaw(self.sd).threshold(alpha)
+            return self.mean + NormalDistribution(self.sd).threshold(alpha)
         shape = 4.0 / self.skewness**2
         point = gammainccinv(shape, alpha) if self.skewness > 0.0 else gammaincinv(shape, alpha)
         return self.mean + self.sd * float(point - shape) / math.copysign(math.sqrt(shape), self.skewness)
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnLaw:
+class ResampledDistribution:
     """The law of draws that are exchangeable with the statistic, the statistic itself among them.
 
     Attributes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from btests.nulls.distributions import PearsonLaw
+from btests.nulls.distributions import PearsonIIIDistribution
 from btests.nulls.permutation_moments import relabelled_mean, relabelled_sd
 from btests.statistics.tiled_gram import Gram, tile_bytes
 
@@ -34,11 +34,11 @@ class Gamma:
         """Return the biased MMD^2, on the scale of MMD^2."""
         return gram.margins().biased()
 
-    def learn(self, gram: Gram, seed: int) -> PearsonLaw:
+    def distribution(self, gram: Gram, seed: int) -> PearsonIIIDistribution:
         """Return the law of the statistic under the null hypothesis; the seed plays no part."""
         margins = gram.margins()
         mean, sd = relabelled_mean(margins), relabelled_sd(margins)
         if sd <= margins.tolerance():  # every relabelling gives what was observed
-            return PearsonLaw(0.0, 0.0, margins.biased())
+            return PearsonIIIDistribution(0.0, 0.0, margins.biased())
         # A gamma law begins at 0. Only a kernel that is not positive definite has no positive mean; then it is normal.
-        return PearsonLaw(sd, 2.0 * sd / mean if mean > 0.0 else 0.0, mean)
+        return PearsonIIIDistribution(sd, 2.0 * sd / mean if mean > 0.0 else 0.0, mean)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from btests.nulls.distributions import NormalLaw
+from btests.nulls.distributions import NormalDistribution
 from btests.nulls.few_blocks import warn_if_few_blocks
 from btests.summary import Summary
 
@@ -26,13 +26,13 @@ class Normal:
         """Return the average of the block values."""
         return summary.mean()
 
-    def learn(self, summary: Summary, seed: int) -> NormalLaw:
+    def distribution(self, summary: Summary, seed: int) -> NormalDistribution:
         """Return the law of the statistic under the null hypothesis; the seed plays no part."""
-        n_blocks = summary.blocks.n_blocks
+        n_blocks = summary.plan.n_blocks
         if n_blocks < 2:
             raise ValueError(
                 f"Normal() learns the variance from the blocks and needs at least 2 of them, got {n_blocks}; "
                 "take a smaller block_size or null=SignFlip()"
             )
         warn_if_few_blocks("Normal()", n_blocks, 30)
-        return NormalLaw(summary.standard_deviation() / math.sqrt(n_blocks))
+        return NormalDistribution(summary.standard_deviation() / math.sqrt(n_blocks))

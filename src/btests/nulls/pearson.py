@@ -9,15 +9,15 @@ from typing import ClassVar
 import numpy as np
 
 from btests._memory import require_bytes
-from btests.nulls.distributions import PearsonLaw
-from btests.nulls.pearson_system import BoundLaw
+from btests.nulls.distributions import PearsonIIIDistribution
+from btests.nulls.pearson_system import BetaDistribution
 from btests.plan import Array
 from btests.statistics.tiled_gram import TILE, Gram, tile_bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Pearson:
-    r"""Law of Pearson's system with the exact first three moments of all sign flips; no random numbers.
+    r"""NullDistribution of Pearson's system with the exact first three moments of all sign flips; no random numbers.
 
     The statistic is the paper's unbiased MMD^2 of all rows (eq. 3), for samples of one length n. Swapping x_a and y_a
     for random a gives ``sum_ab s_a s_b h_ab`` with random signs: mean 0, variance ``2 sum h_ab^2`` and third moment
@@ -60,15 +60,15 @@ class Pearson:
         """Return the unbiased MMD^2 without the terms k(x_a, y_a)."""
         return gram.margins().paired()
 
-    def learn(self, gram: Gram, seed: int) -> PearsonLaw | BoundLaw:
+    def distribution(self, gram: Gram, seed: int) -> PearsonIIIDistribution | BetaDistribution:
         """Return the law of the statistic under the null hypothesis; the seed plays no part."""
         n = len(gram.x)
         self.check_sizes(n, len(gram.y))
         sd, skewness = flip_moments(gram.core())
         sd /= n * (n - 1)
         if sd <= gram.margins().tolerance():  # every flip gives what was observed
-            return PearsonLaw(0.0, 0.0, gram.margins().paired())
-        return PearsonLaw(sd, skewness) if self.kurtosis == "gamma" else BoundLaw(sd, skewness)
+            return PearsonIIIDistribution(0.0, 0.0, gram.margins().paired())
+        return PearsonIIIDistribution(sd, skewness) if self.kurtosis == "gamma" else BetaDistribution(sd, skewness)
 
 
 def flip_moments(h: Array) -> tuple[float, float]:

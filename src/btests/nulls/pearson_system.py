@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from btests.nulls.distributions import PearsonLaw, clip
+from btests.nulls.distributions import PearsonIIIDistribution, clip
 
 
 class _Shape(NamedTuple):
@@ -20,7 +20,7 @@ class _Shape(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class BoundLaw:
+class BetaDistribution:
     """Pearson's type I or VI with mean zero and kurtosis ``2 (skewness^2 + 1)``, twice the least that there can be.
 
     Type I, a beta law, for a squared skewness below 2; type VI, a beta prime law, above; both meet in Pearson III.
@@ -38,7 +38,7 @@ class BoundLaw:
 
         square = self.skewness**2
         if self.sd == 0.0 or abs(square - 2.0) < self._MEETING:
-            return PearsonLaw(self.sd, self.skewness).pvalue(statistic)
+            return PearsonIIIDistribution(self.sd, self.skewness).pvalue(statistic)
         a, b, prime, mean, sd = self._shape()
         point = mean + sd * math.copysign(1.0, self.skewness) * (statistic / self.sd)
         point = max(point, 0.0) if prime else min(max(point, 0.0), 1.0)
@@ -52,7 +52,7 @@ class BoundLaw:
 
         square = self.skewness**2
         if self.sd == 0.0 or abs(square - 2.0) < self._MEETING:
-            return PearsonLaw(self.sd, self.skewness).threshold(alpha)
+            return PearsonIIIDistribution(self.sd, self.skewness).threshold(alpha)
         a, b, prime, mean, sd = self._shape()
         if self.skewness >= 0.0:
             above = float(betaincinv(b, a, alpha))

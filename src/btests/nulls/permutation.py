@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from btests._memory import require_bytes
-from btests.nulls.distributions import DrawnLaw
+from btests.nulls.distributions import ResampledDistribution
 from btests.statistics.tiled_gram import TILE, Gram, tile_bytes, unbiased
 
 Labels = npt.NDArray[np.bool_]
@@ -51,7 +51,7 @@ class Permutation:
         """Return the unbiased MMD^2."""
         return gram.margins().unbiased()
 
-    def learn(self, gram: Gram, seed: int) -> DrawnLaw:
+    def distribution(self, gram: Gram, seed: int) -> ResampledDistribution:
         """Return the law of the statistic under the null hypothesis."""
         n_x, n_y = len(gram.x), len(gram.y)
         self.check_sizes(n_x, n_y)
@@ -68,7 +68,7 @@ class Permutation:
         for start in range(0, len(sums), TILE):  # in pieces: numpy would copy all labels as floats
             linear += labels[:, start : start + TILE] @ sums[start : start + TILE]
         draws = np.sort(unbiased(within, linear, margins))
-        return DrawnLaw(draws, margins.tolerance(), exhaustive)
+        return ResampledDistribution(draws, margins.tolerance(), exhaustive)
 
 
 def _random_labels(n_x: int, n_y: int, n_draws: int, seed: int) -> Labels:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from btests.nulls.distributions import Law
+from btests.nulls.distributions import NullDistribution
 
 
 class Null(Protocol):
@@ -18,7 +18,7 @@ class Null(Protocol):
         """Return the statistic that this null is about."""
         ...
 
-    def learn(self, evidence: Any, seed: int) -> Law:
+    def distribution(self, evidence: Any, seed: int) -> NullDistribution:
         """Return the law of that statistic under the null hypothesis."""
         ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from btests.nulls.cross_mmd import CrossBlocks
+from btests.nulls.cross_mmd import CrossMMD
 from btests.nulls.gamma import Gamma
 from btests.nulls.normal import Normal
 from btests.nulls.pearson import Pearson
@@ -20,7 +20,7 @@ NULLS: dict[str, Callable[[], Null]] = {
     "normal": Normal,
     "third-cumulant": ThirdCumulant,
     "sign-flip": SignFlip,
-    "cross-blocks": CrossBlocks,
+    "cross-mmd": CrossMMD,
     "permutation": Permutation,
     "spectrum": Spectrum,
     "gamma": Gamma,
@@ -36,7 +36,7 @@ def null_of(null: object) -> Null:
         return NULLS[null]()
     if isinstance(null, type):
         raise TypeError(f"null must be an object, not the class: write {null.__name__}()")
-    if null is not None and not hasattr(null, "learn"):
+    if null is not None and not hasattr(null, "distribution"):
         raise TypeError(f"null must be a null such as SignFlip(), got {type(null).__name__}")
     found: Any = SignFlip() if null is None else null
     return found  # type: ignore[no-any-return]

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from btests.nulls.distributions import DrawnLaw
+from btests.nulls.distributions import ResampledDistribution
 from btests.nulls.sign_draws import draw_flips
 from btests.summary import Summary
 
@@ -52,11 +52,11 @@ class SignFlip:
         """Return the average of the block values."""
         return summary.mean()
 
-    def learn(self, summary: Summary, seed: int) -> DrawnLaw:
+    def distribution(self, summary: Summary, seed: int) -> ResampledDistribution:
         """Return the law of the statistic under the null hypothesis."""
         flips = draw_flips(summary, self.n_resamples, seed)
         draws = np.sort(flips.means(summary))
-        return DrawnLaw(draws, flips.tolerance(summary), flips.exhaustive, self.tie_weight(seed))
+        return ResampledDistribution(draws, flips.tolerance(summary), flips.exhaustive, self.tie_weight(seed))
 
     def tie_weight(self, seed: int) -> float:
         """Return what a draw equal to the statistic counts for."""

@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from btests._memory import require_bytes
-from btests.nulls.distributions import DrawnLaw
+from btests.nulls.distributions import ResampledDistribution
 from btests.nulls.permutation_moments import relabelled_mean, relabelled_sd
 from btests.plan import Array
 from btests.statistics.tiled_gram import Gram, tile_bytes
@@ -85,7 +85,7 @@ class Spectrum:
         """Return the biased MMD^2, on the scale of MMD^2."""
         return gram.margins().biased()
 
-    def learn(self, gram: Gram, seed: int) -> DrawnLaw:
+    def distribution(self, gram: Gram, seed: int) -> ResampledDistribution:
         """Return the law of the statistic under the null hypothesis."""
         n_x, n_y, n = len(gram.x), len(gram.y), gram.n_rows
         self.check_sizes(n_x, n_y)
@@ -98,7 +98,7 @@ class Spectrum:
         if self.corrected:
             mean, sd = relabelled_mean(gram.margins()), unit * math.sqrt(2.0) * found.norm
             draws = mean + (draws - mean) * (relabelled_sd(gram.margins()) / sd if sd > 0.0 else 1.0)
-        return DrawnLaw(draws, gram.margins().tolerance())
+        return ResampledDistribution(draws, gram.margins().tolerance())
 
 
 def all_eigenvalues(matrix: Array) -> Eigenvalues:

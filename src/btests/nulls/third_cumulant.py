@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from btests.nulls.distributions import PearsonLaw
+from btests.nulls.distributions import PearsonIIIDistribution
 from btests.nulls.few_blocks import warn_if_few_blocks
 from btests.summary import Summary
 
@@ -24,12 +24,12 @@ class ThirdCumulant:
         """Return the average of the block values."""
         return summary.mean()
 
-    def learn(self, summary: Summary, seed: int) -> PearsonLaw:
+    def distribution(self, summary: Summary, seed: int) -> PearsonIIIDistribution:
         """Return the law of the statistic under the null hypothesis; the seed plays no part."""
-        n_groups = summary.blocks.n_groups * len(summary.cores)
+        n_groups = summary.plan.n_groups * len(summary.moments)
         warn_if_few_blocks("ThirdCumulant()", n_groups // 2, 16)
         sd, skewness = summary.deviation(), summary.flip_skewness()
-        if summary.blocks.paired:
-            return PearsonLaw(sd / math.sqrt(summary.blocks.flipped_share()) if sd else 0.0, skewness)
+        if summary.plan.paired:
+            return PearsonIIIDistribution(sd / math.sqrt(summary.plan.flipped_share()) if sd else 0.0, skewness)
         # What has no partner is a large part of the statistic that no swap moves: the law is around it, as it stands.
-        return PearsonLaw(sd, skewness, summary.mean() - summary.moving())
+        return PearsonIIIDistribution(sd, skewness, summary.mean() - summary.moving())

@@ -6,7 +6,7 @@ from btests.selection.cross_validation import CrossValidation
 from btests.selection.family import AnyFamily, MakesKernels
 from btests.selection.max_mmd import MaxMMD
 from btests.selection.max_ratio import MaxRatio
-from btests.selection.median_heuristic import Median
+from btests.selection.median_heuristic import MedianHeuristic
 from btests.selection.protocol import Candidate, Selection, Selector, Setting
 from btests.selection.weights import Weights
 
@@ -19,8 +19,8 @@ __all__ = [
     "MakesKernels",
     "MaxMMD",
     "MaxRatio",
-    "Median",
     "MedianFamily",
+    "MedianHeuristic",
     "PerCoordinate",
     "Selection",
     "Selector",

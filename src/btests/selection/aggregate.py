@@ -14,7 +14,7 @@ from btests.kernels.parameters import require_positive
 from btests.nulls.aggregation import Verdict, largest_score, smallest_rank
 from btests.nulls.sign_draws import draw_flips
 from btests.nulls.sign_flip import SignFlip
-from btests.plan import Blocks
+from btests.plan import Plan
 from btests.selection.bandwidth_families import bandwidths
 from btests.selection.block_statistics import summarize_checked
 from btests.selection.family import AnyFamily, check_family, kernels_of, shown
@@ -94,9 +94,9 @@ class Aggregate:
             kernels = kernels_of(self.family, *partners(x, y, size))
         if self.weights is not None and len(self.weights) != len(kernels):
             raise ValueError(f"one weight per kernel: got {len(self.weights)} weights, {len(kernels)} kernels")
-        blocks = Blocks.of_size(len(x), len(y), size, len(kernels))
+        plan = Plan.of_size(len(x), len(y), size, len(kernels))
         selection = Selection(kernels[0], x, y, tuple(Candidate(kernel, 0.0, 0.0) for kernel in kernels))
-        return selection, summarize_checked(kernels, x, y, blocks)
+        return selection, summarize_checked(kernels, x, y, plan)
 
     def conclude(self, summaries: Sequence[Summary], null: SignFlip, seed: int) -> Verdict:
         """Return which kernel spoke, and how surely."""

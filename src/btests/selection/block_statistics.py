@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from btests.data.sample import AnySample
 from btests.kernels.protocol import Kernel
-from btests.plan import Array, Blocks
+from btests.plan import Array, Plan
 from btests.selection.protocol import Setting
 from btests.statistics import Family, summarize_family
 from btests.statistics.checks import check_kernel
-from btests.summary import LOUD, Summary, sample_sd
+from btests.summary import MIN_SNR, Summary, sample_sd
 
 # A spread from fewer blocks says little: blocks of the choice are made smaller where there would not be as many.
 _LEAST_BLOCKS = 8
@@ -92,11 +92,11 @@ def gather(
 
 def evidence_of(summaries: Sequence[Summary], *, ask_all: bool = False) -> Evidence:
     """Return the evidence of summaries, one per kernel, of the same blocks."""
-    b = summaries[0].blocks.block_size
+    b = summaries[0].plan.block_size
     values = np.stack([summary.values for summary in summaries])
     noise = np.array([summary.rounding for summary in summaries])
-    is_heard = _sizes(values) > LOUD * noise
-    values[~(is_heard if ask_all else worth_asking(is_heard, summaries))] = 0.0
+    is_resolved = _sizes(values) > MIN_SNR * noise
+    values[~(is_resolved if ask_all else worth_asking(is_resolved, summaries))] = 0.0
     return Evidence(values, b * (b - 1) / 2.0, noise)
 
 
@@ -106,18 +106,18 @@ def summarize_as_tested(
     """Return one summary per kernel, in blocks of the size that the test has, or smaller."""
     n = min(len(x), len(y))
     size = min(setting.rule.for_selection(n), max(2, n // _LEAST_BLOCKS))
-    blocks = Blocks.of_size(len(x), len(y), size, len(kernels))
-    return summarize_checked(kernels, x, y, blocks)
+    plan = Plan.of_size(len(x), len(y), size, len(kernels))
+    return summarize_checked(kernels, x, y, plan)
 
 
-def worth_asking(is_heard: npt.NDArray[np.bool_], summaries: Sequence[Summary]) -> npt.NDArray[np.bool_]:
+def worth_asking(is_resolved: npt.NDArray[np.bool_], summaries: Sequence[Summary]) -> npt.NDArray[np.bool_]:
     """Return which kernels may be chosen: of those that are heard, the ones that see enough, or all if none does: (J,).
 
     A kernel so narrow that one pair of rows outweighs all others scores well by chance, sees as little in the rows of
     the test, and finds nothing there: with whatever null, and with those that are right in the limit it never would.
     """
-    enough = is_heard & np.array([summary.n_telling() >= _FEWEST_PAIRS for summary in summaries])
-    return enough if enough.any() else is_heard
+    enough = is_resolved & np.array([summary.n_effective_pairs() >= _FEWEST_PAIRS for summary in summaries])
+    return enough if enough.any() else is_resolved
 
 
 def _sizes(values: Array) -> Array:
@@ -127,12 +127,12 @@ def _sizes(values: Array) -> Array:
     return np.asarray(largest * np.sqrt(np.sum((values / units[:, None]) ** 2, axis=1)) / values.shape[1])
 
 
-def summarize_checked(kernels: tuple[Kernel, ...], x: AnySample, y: AnySample, blocks: Blocks) -> tuple[Summary, ...]:
+def summarize_checked(kernels: tuple[Kernel, ...], x: AnySample, y: AnySample, plan: Plan) -> tuple[Summary, ...]:
     """Return one summary per kernel, or say which kernel does not suit the data."""
     for kernel in kernels:
         check_kernel(kernel, x, y)
     # In float64, whatever the test will run in: the flat members of a wide family are nothing but rounding in float32.
-    summaries = summarize_family(Family(kernels), x, y, blocks)
+    summaries = summarize_family(Family(kernels), x, y, plan)
     for kernel, summary in zip(kernels, summaries, strict=True):
         if not np.isfinite(summary.values).all():
             raise ValueError(

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from btests.data.sample import AnySample
-from btests.plan import MAX_GROUPS, Array, Blocks, group_sizes
+from btests.plan import MAX_GROUPS, Array, Plan, group_sizes
 from btests.selection.argmax import take_best
 from btests.selection.bandwidth_families import bandwidths
 from btests.selection.block_statistics import summarize_as_tested, summarize_checked, worth_asking
 from btests.selection.family import AnyFamily, check_family, kernels_of, shown
 from btests.selection.protocol import Selection, Setting
 from btests.selection.train_test_split import check_fraction, split
-from btests.summary import LOUD, Summary
+from btests.summary import MIN_SNR, Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +53,14 @@ class CrossValidation:
         parts = split(x, y, self.fraction, setting, as_many=True)
         kernels = kernels_of(self.family, parts.choice_x, parts.choice_y)
         n = len(parts.choice_x)
-        summaries = summarize_checked(kernels, parts.choice_x, parts.choice_y, Blocks(n, n, 1))
+        summaries = summarize_checked(kernels, parts.choice_x, parts.choice_y, Plan(n, n, 1))
         scores = np.array([held_out_score(summary, self.n_folds) for summary in summaries])
         noise = np.array([summary.rounding for summary in summaries])
         sizes = np.array([size_between_folds(summary, self.n_folds) for summary in summaries])
         # All pairs of rows make the score, and those within blocks the test: a kernel must see enough of these.
         seen = summarize_as_tested(kernels, parts.choice_x, parts.choice_y, setting)
         # The others saw no two rows of different folds, or nothing but noise there. (A score of 0 may be a draw.)
-        is_alive = worth_asking(sizes > LOUD * noise, seen)
+        is_alive = worth_asking(sizes > MIN_SNR * noise, seen)
         return take_best(kernels, scores, is_alive, parts, slack=noise)
 
     def __repr__(self) -> str:
@@ -69,16 +69,16 @@ class CrossValidation:
 
 def folds_of_groups(n_rows: int, n_folds: int) -> Array:
     """Return 1 where a group of rows belongs to a fold: (folds, groups). Row r of the block is in group r mod g."""
-    n_groups = Blocks(n_rows, n_rows, 1).n_groups
+    n_groups = Plan(n_rows, n_rows, 1).n_groups
     n_folds = min(n_folds, n_groups)
     return np.asarray(np.arange(n_groups) * n_folds // n_groups == np.arange(n_folds)[:, None], dtype=np.float64)
 
 
 def size_between_folds(summary: Summary, n_folds: int) -> float:
     """Return the deviation of MMD^2 over all sign flips, from the pairs in different folds alone."""
-    member = folds_of_groups(summary.blocks.n_x, n_folds)
+    member = folds_of_groups(summary.plan.n_x, n_folds)
     part = summary.parts[0]
-    return replace(summary, parts=(replace(part, cores=part.cores * (1.0 - member.T @ member)),)).deviation()
+    return replace(summary, parts=(replace(part, moments=part.moments * (1.0 - member.T @ member)),)).deviation()
 
 
 def held_out_score(summary: Summary, n_folds: int) -> float:
@@ -87,8 +87,8 @@ def held_out_score(summary: Summary, n_folds: int) -> float:
     The core holds ``h(z_a, z_b) / (n (n - 1))``, summed over a in one group of rows and b in another, and a witness of
     some rows, averaged over others, is an average of h between the two.
     """
-    n = summary.blocks.n_x
+    n = summary.plan.n_x
     member = folds_of_groups(n, n_folds)
-    between = member @ summary.cores[0] @ (1.0 - member).T
+    between = member @ summary.moments[0] @ (1.0 - member).T
     sizes = member @ group_sizes(n, member.shape[1])
     return float(np.mean(n * (n - 1.0) * np.diagonal(between) / (sizes * (n - sizes))))

@@ -15,7 +15,7 @@ from btests.selection.swap_pairs import partners
 
 
 @dataclass(frozen=True, slots=True)
-class Median:
+class MedianHeuristic:
     r"""The kernel whose bandwidth is the median heuristic, ``sqrt(median(|p - q|^2) / 2)`` over some of the rows.
 
     It hands back all rows: the bandwidth does not change when x_a and y_a swap places, so that the sign flips stay
@@ -42,7 +42,7 @@ class Median:
         return Selection(self.make(pooled_bandwidth(*partners(x, y, size), self.n_rows)), x, y)
 
     def __repr__(self) -> str:
-        return f"Median({name_of(self.make)}, n_rows={self.n_rows})"
+        return f"MedianHeuristic({name_of(self.make)}, n_rows={self.n_rows})"
 
 
 def check_rows(n_rows: object) -> None:

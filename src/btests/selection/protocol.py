@@ -36,7 +36,7 @@ class Selection:
         All kernels that were looked at.
     note
         One sentence where the choice is not what was hoped for (no kernel found a difference, ...), else empty.
-    n_spent
+    n_train
         Rows of x and of y that the choice used up.
     """
 
@@ -45,7 +45,7 @@ class Selection:
     y: AnySample
     candidates: tuple[Candidate, ...] = ()
     note: str = ""
-    n_spent: tuple[int, int] = (0, 0)
+    n_train: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)

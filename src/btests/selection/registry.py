@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from btests.kernels import Distance, Gaussian, Kernel, Laplacian, Linear, Matern
+from btests.kernels import Energy, Gaussian, Kernel, Laplacian, Linear, Matern
 from btests.selection.aggregate import Aggregate
 from btests.selection.bandwidth_families import bandwidths
 from btests.selection.family import MakesKernels
-from btests.selection.median_heuristic import Median
+from btests.selection.median_heuristic import MedianHeuristic
 from btests.selection.protocol import Selector
 
 #: Kernels by name.
 KERNELS: dict[str, Kernel | Selector] = {
-    "gaussian": Median(Gaussian),
-    "laplacian": Median(Laplacian),
-    "matern": Median(Matern),
-    "energy": Distance(),
+    "gaussian": MedianHeuristic(Gaussian),
+    "laplacian": MedianHeuristic(Laplacian),
+    "matern": MedianHeuristic(Matern),
+    "energy": Energy(),
     "linear": Linear(),
 }
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from btests.data.sample import AnySample
-from btests.plan import Blocks
+from btests.plan import Plan
 
 # The golden section: steps of this share of a circle fall everywhere on it, however many there are.
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
@@ -25,13 +25,13 @@ def partners(x: AnySample, y: AnySample, block_size: int) -> tuple[AnySample, An
     """
     if len(x) == len(y):
         return x, y
-    blocks = Blocks.of_size(len(x), len(y), block_size)
-    n = blocks.n_partners
+    plan = Plan.of_size(len(x), len(y), block_size)
+    n = plan.n_partners
     places = np.arange(min(n, _ENOUGH))
     if not x.is_shuffled:
         step = max(1, round(_GOLDEN * n))
         while math.gcd(step, n) > 1:
             step += 1
         places = places * step % n
-    of_x, of_y = blocks.partners(places)
+    of_x, of_y = plan.partners(places)
     return x.take(of_x), y.take(of_y)

@@ -1,6 +1,6 @@
 """A two-sample test that may be watched all the time: it bets, and its wealth is the evidence."""
 
-from btests.sequential.sequential_result import LEVELS, WatchResult
-from btests.sequential.sequential_test import Watch
+from btests.sequential.sequential_result import LEVELS, SequentialResult
+from btests.sequential.sequential_test import SequentialTest
 
-__all__ = ["LEVELS", "Watch", "WatchResult"]
+__all__ = ["LEVELS", "SequentialResult", "SequentialTest"]

@@ -12,7 +12,7 @@ from btests.kernels.combination import shortened
 from btests.kernels.protocol import Kernel
 from btests.selection.protocol import Candidate
 
-#: Levels of which a watch notes when it reached them.
+#: Levels of which a watch notes when it rejected_at them.
 LEVELS = (0.1, 0.05, 0.01, 0.001)
 
 # The logarithm of the largest float, rounded down.
@@ -20,8 +20,8 @@ _LARGEST = 709.0
 
 
 @dataclass(frozen=True, slots=True)
-class WatchResult:
-    """The evidence of a :class:`btests.Watch` at some time; to look at it, and to stop because of it, is allowed.
+class SequentialResult:
+    """Evidence of a :class:`btests.SequentialTest` at some time; it may be inspected, and acted upon, at any time.
 
     Attributes
     ----------
@@ -31,11 +31,11 @@ class WatchResult:
         Rows that came.
     n_pairs
         Pairs of rows that were looked at.
-    n_spent
+    n_train
         The first of these pairs, which kernels were learned from. They were not bet on.
-    n_waiting
+    n_pending
         Rows of x and of y that wait for a partner, or for their round to be full.
-    reached
+    rejected_at
         Each of the usual levels, and how many pairs it took to reach it; None if it was not.
     kernel
         The kernel that has won the most; None as long as there is none.
@@ -48,9 +48,9 @@ class WatchResult:
     n_x: int
     n_y: int
     n_pairs: int
-    n_spent: int
-    n_waiting: tuple[int, int]
-    reached: tuple[tuple[float, int | None], ...]
+    n_train: int
+    n_pending: tuple[int, int]
+    rejected_at: tuple[tuple[float, int | None], ...]
     kernel: Kernel | None
     candidates: tuple[Candidate, ...] = field(repr=False)
 
@@ -78,9 +78,9 @@ class WatchResult:
             "n_x": self.n_x,
             "n_y": self.n_y,
             "n_pairs": self.n_pairs,
-            "n_spent": self.n_spent,
-            "n_waiting": list(self.n_waiting),
-            "reached": {str(level): n for level, n in self.reached},
+            "n_train": self.n_train,
+            "n_pending": list(self.n_pending),
+            "rejected_at": {str(level): n for level, n in self.rejected_at},
             "kernel": None if self.kernel is None else repr(self.kernel),
             "candidates": [{"kernel": repr(c.kernel), "score": c.score, "weight": c.weight} for c in self.candidates],
         }
@@ -91,20 +91,20 @@ class WatchResult:
 
     def __str__(self) -> str:
         verdict = "different (p <= 0.05)" if self.rejects(0.05) else "no difference found so far at level 0.05"
-        passed = ", ".join(f"{level:g} after {n} pairs" for level, n in self.reached if n is not None)
+        passed = ", ".join(f"{level:g} after {n} pairs" for level, n in self.rejected_at if n is not None)
         kernel = "none yet" if self.kernel is None else shortened(self.kernel)
         several = f", the richest of {len(self.candidates)}" if len(self.candidates) > 1 else ""
-        spent = f", {self.n_spent} of them not bet on" if self.n_spent else ""
+        spent = f", {self.n_train} of them not bet on" if self.n_train else ""
         lines = [
             f"Watched test: {verdict}",
             f"  p-value   {self.pvalue:.4g}",
             f"  wealth    {self.evalue:.4g} now, {math.exp(min(self.log_largest, _LARGEST)):.4g} at most",
-            f"  reached   {passed or 'none of the usual levels'}",
+            f"  rejected_at   {passed or 'none of the usual levels'}",
             f"  rows      {self.n_x} and {self.n_y}, {self.n_pairs} pairs{spent}",
             f"  kernel    {kernel}{several}",
         ]
-        if any(self.n_waiting):
-            lines.insert(-1, f"  waiting   {self.n_waiting[0]} and {self.n_waiting[1]} rows")
+        if any(self.n_pending):
+            lines.insert(-1, f"  waiting   {self.n_pending[0]} and {self.n_pending[1]} rows")
         return "\n".join(lines)
 
 

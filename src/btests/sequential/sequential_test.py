@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from btests.kernels.protocol import Kernel
-from btests.plan import Array, Blocks
-from btests.selection import Aggregate, Median, MedianFamily
+from btests.plan import Array, Plan
+from btests.selection import Aggregate, MedianFamily, MedianHeuristic
 from btests.selection.protocol import Candidate
 from btests.sequential.betting import Wealth
 from btests.sequential.row_queue import Queue
-from btests.sequential.sequential_result import LEVELS, WatchResult, pvalue_of
+from btests.sequential.sequential_result import LEVELS, SequentialResult, pvalue_of
 from btests.sequential.witness_function import Witness
 from btests.streaming.columns import Columns
 from btests.streaming.feed import Batches, feed
-from btests.streaming.kernel_init import Learner
+from btests.streaming.kernel_init import KernelInitializer
 
 #: Multiples of the median bandwidth that a watch bets with unless it is told otherwise, and the pairs of rows that the
 #: median is taken over.
@@ -30,7 +30,7 @@ _ROUND = 16
 _PROBE = 4
 
 
-class Watch:
+class SequentialTest:
     """A two-sample test that may be watched all the time, and stopped at any time because of what it shows.
 
     Rows come in pairs, the next of x with the next of y. Before each round of up to 16 pairs a function is learned from
@@ -46,8 +46,8 @@ class Watch:
     Parameters
     ----------
     kernel
-        A kernel, its name, ``Median(...)``, or ``Aggregate(family)``, whose kernels each get a share of the wealth to
-        bet with; None is four Gaussians around the median distance. Bandwidths that depend on the data come from the
+        A kernel, its name, ``MedianHeuristic(...)``, or ``Aggregate(family)``, whose kernels each bet with a share of
+        the wealth; None is four Gaussians around the median distance. Bandwidths that depend on the data come from the
         first pairs, which are not bet on: 32 of them by default, 100 for a name.
     n_kept
         Pairs of rows to learn from, the last ones. More of them see smaller differences, as larger blocks do.
@@ -62,7 +62,7 @@ class Watch:
     --------
     >>> import numpy as np, btests
     >>> rng = np.random.default_rng(0)
-    >>> watch = btests.Watch()
+    >>> watch = btests.SequentialTest()
     >>> for day in range(100):
     ...     watch.update(rng.normal(size=(30, 2)), rng.normal(0.5, 1.0, size=(30, 2)))
     ...     if watch.result().rejects(0.01):
@@ -71,24 +71,24 @@ class Watch:
     3
     """
 
-    def __init__(self, kernel: Kernel | Median | Aggregate | str | None = None, *, n_kept: int = 256) -> None:
+    def __init__(self, kernel: Kernel | MedianHeuristic | Aggregate | str | None = None, *, n_kept: int = 256) -> None:
         if isinstance(n_kept, bool) or not isinstance(n_kept, (int, np.integer)) or not 1 <= n_kept <= 2**20:
             raise ValueError(f"n_kept must be a whole number between 1 and 2^20, got {n_kept!r}")
-        self._learner = Learner.of(DEFAULT if kernel is None else kernel, "float64")
+        self._initializer = KernelInitializer.of(DEFAULT if kernel is None else kernel, "float64")
         self._n_kept = int(n_kept)
         self._columns = Columns()
-        self._n_spent = self._learner.n_rows if self._learner.depends_on_rows else 0
+        self._n_spent = self._initializer.n_rows if self._initializer.depends_on_rows else 0
         self._x, self._y = Queue(), Queue()
         self._n_pairs = 0
         self._witness: Witness | None = None
         self._wealth: Wealth | None = None
         self._log_wealth = self._log_largest = 0.0
-        self._reached: dict[float, int] = {}
+        self._rejected_at: dict[float, int] = {}
 
     def __repr__(self) -> str:
-        told = f"{self._learner.kernel!r}, n_kept={self._n_kept}"
-        waiting = self.n_waiting
-        return f"Watch({told}: {self._n_pairs} pairs, {waiting[0]} and {waiting[1]} rows wait)"
+        told = f"{self._initializer.kernel!r}, n_kept={self._n_kept}"
+        waiting = self.n_pending
+        return f"SequentialTest({told}: {self._n_pairs} pairs, {waiting[0]} and {waiting[1]} rows wait)"
 
     @property
     def n_rows(self) -> tuple[int, int]:
@@ -101,7 +101,7 @@ class Watch:
         return self.n_rows
 
     @property
-    def n_waiting(self) -> tuple[int, int]:
+    def n_pending(self) -> tuple[int, int]:
         """Rows of x and of y that wait for a partner, or for their round to be full."""
         return self._x.n_rows, self._y.n_rows
 
@@ -116,9 +116,9 @@ class Watch:
             if rows is not None:
                 queue.put(rows)
         try:
-            if self._witness is None and min(self.n_waiting) >= max(_PROBE, self._n_spent):
+            if self._witness is None and min(self.n_pending) >= max(_PROBE, self._n_spent):
                 self._begin()
-            while self._witness is not None and min(self.n_waiting) >= self._round():
+            while self._witness is not None and min(self.n_pending) >= self._round():
                 self._play(self._round())
         except Exception:
             for queue, rows in zip((self._x, self._y), admitted, strict=True):
@@ -126,7 +126,7 @@ class Watch:
                     queue.take_back()
             raise
 
-    def consume(self, x: Iterable[Any], y: Iterable[Any]) -> Watch:
+    def consume(self, x: Iterable[Any], y: Iterable[Any]) -> SequentialTest:
         """Take the batches of two iterables, such as data loaders, until one of them ends, and return the watch.
 
         As :meth:`btests.Stream.consume` does.
@@ -134,7 +134,7 @@ class Watch:
         feed(self, Batches(x, "x"), Batches(y, "y"))
         return self
 
-    def result(self) -> WatchResult:
+    def result(self) -> SequentialResult:
         """Return the evidence so far; looking at it costs nothing, whatever is done because of it."""
         candidates: tuple[Candidate, ...] = ()
         kernel = None
@@ -143,14 +143,14 @@ class Watch:
             shares = zip(self._witness.kernels, owned.tolist(), self._wealth.shares.tolist(), strict=True)
             candidates = tuple(Candidate(*share) for share in shares)
             kernel = self._witness.kernels[int(np.argmax(owned))]
-        return WatchResult(
+        return SequentialResult(
             self._log_wealth,
             self._log_largest,
             *self.n_rows,
             self._n_pairs,
             min(self._n_pairs, self._n_spent),
-            self.n_waiting,
-            tuple((level, self._reached.get(level)) for level in LEVELS),
+            self.n_pending,
+            tuple((level, self._rejected_at.get(level)) for level in LEVELS),
             kernel,
             candidates,
         )
@@ -159,8 +159,8 @@ class Watch:
         """Learn kernels from the first pairs, and share the wealth among them."""
         n = max(_PROBE, self._n_spent)
         x, y = self._x.first(n), self._y.first(n)
-        kernels = self._learner.learn(x, y, Blocks(n, n, 1)).kernels
-        weights = self._learner.aggregate.weights or [1.0] * len(kernels)
+        kernels = self._initializer.kernels_for(x, y, Plan(n, n, 1)).kernels
+        weights = self._initializer.aggregate.weights or [1.0] * len(kernels)
         if len(weights) != len(kernels):
             raise ValueError(f"one weight per kernel: got {len(weights)} weights, {len(kernels)} kernels")
         self._wealth = Wealth.of(np.array(weights, dtype=np.float64))
@@ -190,7 +190,7 @@ class Watch:
         """Remember what the wealth was, given its logarithm after each pair of a round: (m,)."""
         largest = np.maximum.accumulate(np.append(self._log_largest, path))[1:]
         for level in LEVELS:
-            if level not in self._reached and pvalue_of(largest[-1]) <= level:
+            if level not in self._rejected_at and pvalue_of(largest[-1]) <= level:
                 first = next(i for i, log in enumerate(largest.tolist()) if pvalue_of(log) <= level)
-                self._reached[level] = self._n_pairs + first + 1
+                self._rejected_at[level] = self._n_pairs + first + 1
         self._log_wealth, self._log_largest = float(path[-1]), float(largest[-1])

@@ -67,8 +67,8 @@ class Witness:
         if len(self.values) == 0:
             return np.zeros_like(values)
         with np.errstate(over="ignore"):
-            typical = np.abs(self.values).mean(axis=0)
-            scaled = np.divide(values, typical, out=np.zeros_like(values), where=typical > 0.0)
+            kernel_scale = np.abs(self.values).mean(axis=0)
+            scaled = np.divide(values, kernel_scale, out=np.zeros_like(values), where=kernel_scale > 0.0)
         return np.asarray(np.tanh(0.5 * scaled))
 
     def after(self, x: Array, y: Array, values: Array) -> Witness:

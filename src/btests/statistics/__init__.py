@@ -3,7 +3,7 @@
 from btests.statistics.driver import measured, summarize, summarize_family
 from btests.statistics.mmd import MMD
 from btests.statistics.multi_kernel import Family
-from btests.statistics.row_moments import with_moments
+from btests.statistics.row_moments import with_row_moments
 from btests.statistics.tiled_gram import Gram
 
 __all__ = [
@@ -13,5 +13,5 @@ __all__ = [
     "measured",
     "summarize",
     "summarize_family",
-    "with_moments",
+    "with_row_moments",
 ]

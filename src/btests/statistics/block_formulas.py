@@ -81,10 +81,10 @@ def grouped_unpaired_cores(kxx: Array, kyy: Array, kxy: Array, pull: Array, size
     linear = (alpha - beta) / 2.0 * difference((kxx + kxy).sum(axis=-1), (kyy + kyx).sum(axis=-1))
     linear += (alpha + gamma if b > c else -(beta + gamma)) * pull
     n_groups = kxx.shape[-1]
-    cores = np.zeros((len(kxx), n_groups + 1, n_groups + 1))
-    cores[:, :-1, :-1] = without_diagonal((alpha + beta + 2.0 * gamma) / 4.0 * difference(kxx + kyy, kxy + kyx))
-    cores[:, :-1, -1] = cores[:, -1, :-1] = linear / 2.0
-    return cores
+    moments = np.zeros((len(kxx), n_groups + 1, n_groups + 1))
+    moments[:, :-1, :-1] = without_diagonal((alpha + beta + 2.0 * gamma) / 4.0 * difference(kxx + kyy, kxy + kyx))
+    moments[:, :-1, -1] = moments[:, -1, :-1] = linear / 2.0
+    return moments
 
 
 def members(n_rows: int, n_groups: int) -> Array:

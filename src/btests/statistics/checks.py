@@ -8,7 +8,7 @@ import numpy as np
 
 from btests._warnings import PrecisionWarning, warn
 from btests.data.sample import AnySample
-from btests.kernels import Combination, Distance, Linear, OnColumns, Pairwise, Polynomial
+from btests.kernels import Combination, Energy, Linear, OnColumns, Pairwise, Polynomial
 from btests.kernels.protocol import HasTerms, Kernel, Radial
 from btests.plan import Array
 
@@ -57,7 +57,7 @@ def _check_scale(kernel: Kernel, x: AnySample, y: AnySample, smallest: float, mo
     if isinstance(kernel, Combination):
         for member in kernel.kernels:
             _check_scale(member, x, y, smallest, more)
-    if not x.is_numeric or not isinstance(kernel, (Distance, Linear, Polynomial)):
+    if not x.is_numeric or not isinstance(kernel, (Energy, Linear, Polynomial)):
         return
     n = min(_MANY_ROWS, len(x), len(y))
     rows = np.concatenate([x.head(n), y.head(n)]).astype(np.float64)
@@ -124,5 +124,5 @@ def _is_flat(term: Radial, differences: Array) -> bool:
     """Whether a term is too wide for differences (n, d)."""
     seen = differences if term.columns is None else differences[:, list(term.columns)]
     with np.errstate(over="ignore"):  # as narrow as can be, then
-        typical = float(np.sqrt(np.median(np.sum((term.scale * seen) ** 2, axis=1))))
-    return term.shape != "distance" and typical < 1.0 / _WIDEST_IN_FLOAT32
+        kernel_scale = float(np.sqrt(np.median(np.sum((term.scale * seen) ** 2, axis=1))))
+    return term.shape != "distance" and kernel_scale < 1.0 / _WIDEST_IN_FLOAT32

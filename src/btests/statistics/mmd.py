@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from btests.data.sample import AnySample, Sample
 from btests.kernels.protocol import Kernel
-from btests.plan import Blocks
+from btests.plan import Plan
 from btests.statistics.multi_kernel import Family
 from btests.summary import Summary
 
@@ -40,14 +40,14 @@ class MMD:
         self,
         x: Sample,
         y: Sample,
-        blocks: Blocks,
+        plan: Plan,
         first: int = 0,
         last: int | None = None,
         *,
         n_threads: int | None = 1,
     ) -> Summary:
         """Return the summary of blocks ``first .. last - 1``, or of all of them."""
-        return self.family().summarize(x, y, blocks, first, last, n_threads=n_threads)[0]
+        return self.family().summarize(x, y, plan, first, last, n_threads=n_threads)[0]
 
     def family(self) -> Family:
         """Return this statistic as a family of one kernel."""

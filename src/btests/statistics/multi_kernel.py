@@ -14,7 +14,7 @@ from btests.data.row_slice import Window
 from btests.data.sample import AnySample, Sample
 from btests.kernels.protocol import Kernel, Radial
 from btests.pairwise_sum import cover
-from btests.plan import Array, Blocks
+from btests.plan import Array, Plan
 from btests.statistics.numpy_backend import summarize_plain
 from btests.statistics.tiled_gram import Gram
 from btests.summary import Part, Summary
@@ -57,19 +57,19 @@ class Family:
         """Whether some of the kernels, or of their terms, share their exponentials."""
         return any(_shared_weights(self.kernels))
 
-    def suited(self, typical: Sequence[float]) -> Family:
+    def suited(self, kernel_scale: Sequence[float]) -> Family:
         """Return this family for rows on which its kernels have these typical values.
 
         Kernels that share their exponentials know nothing of small values. Where all of them are as narrow as that, as
         may be in many dimensions, each is computed by itself.
         """
-        return replace(self, apart=True) if are_faint(self.kernels, typical) else self
+        return replace(self, apart=True) if are_negligible(self.kernels, kernel_scale) else self
 
     def summarize(
         self,
         x: Sample | Window,
         y: Sample | Window,
-        blocks: Blocks,
+        plan: Plan,
         first: int = 0,
         last: int | None = None,
         *,
@@ -81,13 +81,13 @@ class Family:
         Threads are for compiled loops. Where the plan ``goes_on`` beyond its last block, the number of blocks so far
         does not say which of their layouts to take: the layouts round differently.
         """
-        last = blocks.n_blocks if last is None else last
+        last = plan.n_blocks if last is None else last
         numbers = (first, last)
         # Nodes are what threads share out: of a chunk some must be smaller than a fold.
-        top = blocks.fold_level
-        if last - first < blocks.n_blocks:
+        top = plan.stratum_level
+        if last - first < plan.n_blocks:
             top = min(top, max(0, ((last - first) // _NODES).bit_length() - 1))
-        nodes = cover(first, last, blocks.n_blocks + goes_on, top)
+        nodes = cover(first, last, plan.n_blocks + goes_on, top)
         terms = [self._terms(kernel, x.is_numeric) for kernel in self.kernels]
         found: dict[Radial, tuple[Array, Array]] = {}
         units = tuple(_unit(term) for own in terms for term in own or ())
@@ -97,7 +97,7 @@ class Family:
             of_each = _core.summarize(
                 p,
                 q,
-                blocks,
+                plan,
                 numbers,
                 nodes,
                 terms=group,
@@ -108,14 +108,16 @@ class Family:
             found.update(zip(group, zip(*of_each, strict=True), strict=True))
         summaries = []
         for kernel, own in zip(self.kernels, terms, strict=True):
-            if own is None and blocks.n_blocks == 1 and not goes_on and blocks.n_x + blocks.n_y > _TILED_ROWS:
+            if own is None and plan.n_blocks == 1 and not goes_on and plan.n_x + plan.n_y > _TILED_ROWS:
                 whole = Gram(kernel, x, y, for_summary=True).summary()
-                values, cores = whole.values, whole.cores
+                values, moments = whole.values, whole.moments
             elif own is None:
-                values, cores = summarize_plain(kernel, x, y, blocks, numbers=numbers, nodes=nodes)
+                values, moments = summarize_plain(kernel, x, y, plan, numbers=numbers, nodes=nodes)
             else:
-                values, cores = (reduce(add, (_weighted(term, found[_unit(term)][i]) for term in own)) for i in (0, 1))
-            part = Part(0, blocks, np.array([numbers], dtype=np.int64), values, nodes, cores)
+                values, moments = (
+                    reduce(add, (_weighted(term, found[_unit(term)][i]) for term in own)) for i in (0, 1)
+                )
+            part = Part(0, plan, np.array([numbers], dtype=np.int64), values, nodes, moments)
             summaries.append(Summary((part,)))
         return tuple(summaries)
 
@@ -128,31 +130,34 @@ class Family:
 # Kernels that share their exponentials are carried as k - 1, to a rounding of 1: values of 1e-16 are mostly 0, and the
 # digits of somewhat larger ones are few. What is taken for known is so much coarser that no rounding of ours shows in a
 # choice or a p-value, where kernels that see nothing else are passed over and outcomes that differ by less are ties.
-_GRAIN = 1e-11
+_ABS_ERROR = 1e-11
 
 # A kernel that is typically at least this much is wide, and k - 1 keeps all its digits.
 _WIDE = 0.5
 
 # A typical value of a thousand grains is heard, and no kernel of a family should go unheard for want of digits.
-_FAINT = 1e-6
+_NEGLIGIBLE = 1e-6
 
 
-def grains(kernels: tuple[Kernel, ...], typical: Sequence[float]) -> list[float]:
+def abs_errors(kernels: tuple[Kernel, ...], kernel_scale: Sequence[float]) -> list[float]:
     """Return what the values of each kernel are known to where some share their exponentials, 0 for all others.
 
     By the kernels and their typical values alone, so that the plain path and the compiled loops agree on it.
     """
-    if are_faint(kernels, typical):  # then nothing is shared
+    if are_negligible(kernels, kernel_scale):  # then nothing is shared
         return [0.0] * len(kernels)
     weights = _shared_weights(kernels)
-    return [_GRAIN * weight if size < _WIDE * weight else 0.0 for weight, size in zip(weights, typical, strict=True)]
+    return [
+        _ABS_ERROR * weight if size < _WIDE * weight else 0.0
+        for weight, size in zip(weights, kernel_scale, strict=True)
+    ]
 
 
-def are_faint(kernels: tuple[Kernel, ...], typical: Sequence[float]) -> bool:
+def are_negligible(kernels: tuple[Kernel, ...], kernel_scale: Sequence[float]) -> bool:
     """Whether kernels would share their exponentials, and all that do are so small that they had better not."""
     weights = _shared_weights(kernels)
     return any(weights) and all(
-        size < _FAINT * weight for weight, size in zip(weights, typical, strict=True) if weight > 0.0
+        size < _NEGLIGIBLE * weight for weight, size in zip(weights, kernel_scale, strict=True) if weight > 0.0
     )
 
 

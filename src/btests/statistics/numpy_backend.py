@@ -16,7 +16,7 @@ from btests.kernels import Combination, Gaussian, Linear, OnColumns, Pairwise
 from btests.kernels.distances import squared_distances
 from btests.kernels.protocol import HasTerms, Kernel
 from btests.pairwise_sum import add_up, starts
-from btests.plan import Array, Blocks, Index
+from btests.plan import Array, Index, Plan
 from btests.statistics.block_formulas import block_cores, block_values, without_diagonal
 from btests.statistics.checks import kernel_matrix
 
@@ -28,33 +28,33 @@ _SOME, _FEW = 16, 4
 
 
 def summarize_plain(
-    kernel: Kernel, x: Sample | Window, y: Sample | Window, blocks: Blocks, *, numbers: tuple[int, int], nodes: Index
+    kernel: Kernel, x: Sample | Window, y: Sample | Window, plan: Plan, *, numbers: tuple[int, int], nodes: Index
 ) -> tuple[Array, Array]:
     """Return values (m,) of blocks ``numbers[0] .. numbers[1] - 1`` and the cores of their nodes (q, k, k)."""
     first, last = numbers
     values = np.empty(last - first)
-    cores = np.empty((len(nodes), blocks.core_size, blocks.core_size))
+    moments = np.empty((len(nodes), plan.moment_size, plan.moment_size))
     edges = np.append(starts(nodes), last)
     waiting: list[Array] = []  # cores of the blocks of a node that has not ended yet
     done = 0
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused in the end
-        for i, xx, yy, xy in _gram_stacks(kernel, x, y, blocks, numbers):
-            values[i - first : i - first + len(xx)] = block_values(xx, yy, xy, paired=blocks.paired)
-            waiting.extend(block_cores(xx, yy, xy, blocks.n_groups, paired=blocks.paired))
+        for i, xx, yy, xy in _gram_stacks(kernel, x, y, plan, numbers):
+            values[i - first : i - first + len(xx)] = block_values(xx, yy, xy, paired=plan.paired)
+            waiting.extend(block_cores(xx, yy, xy, plan.n_groups, paired=plan.paired))
             while done < len(nodes) and len(waiting) >= edges[done + 1] - edges[done]:
                 n = int(edges[done + 1] - edges[done])
-                cores[done] = add_up(np.stack(waiting[:n]))
+                moments[done] = add_up(np.stack(waiting[:n]))
                 del waiting[:n]
                 done += 1
-    return values, cores
+    return values, moments
 
 
 def _gram_stacks(
-    kernel: Kernel, x: Sample | Window, y: Sample | Window, blocks: Blocks, numbers: tuple[int, int]
+    kernel: Kernel, x: Sample | Window, y: Sample | Window, plan: Plan, numbers: tuple[int, int]
 ) -> Iterator[tuple[int, Array, Array, Array]]:
     """Yield the number of a block and the Gram matrices of it and some that follow."""
     origin = x.frame.origin if x.is_numeric and sees_no_shift(kernel) else None
-    for run in blocks.runs(*numbers):
+    for run in plan.runs(*numbers):
         # Three matrices, and as much again to compute them.
         require_bytes("a block of the plain numpy path", 2 * 8 * (run.b_x + run.b_y) ** 2, run.b_x, run.b_y)
         step = max(1, _BUDGET // (run.b_x + run.b_y) ** 2) if x.is_numeric else 1
@@ -66,10 +66,10 @@ def _gram_stacks(
                 p, q = p - origin, q - origin
             xy = evaluate(kernel, p, q)
             xx, yy = (without_diagonal(evaluate(kernel, s, s)) for s in (p, q))
-            yield run.first_block + i, xx, yy, without_diagonal(xy) if blocks.paired else xy
+            yield run.first_block + i, xx, yy, without_diagonal(xy) if plan.paired else xy
 
 
-def typical_sizes(kernels: tuple[Kernel, ...], x: AnySample, y: AnySample) -> list[float]:
+def kernel_scales(kernels: tuple[Kernel, ...], x: AnySample, y: AnySample) -> list[float]:
     """Return for each kernel the root of its mean square between some rows of both samples."""
     n = min(_SOME if x.is_numeric else _FEW, len(x), len(y))
     rows = np.concatenate([x.first(n), y.first(n)])[None]

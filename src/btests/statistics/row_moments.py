@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from btests.data.sample import AnySample
 from btests.kernels.protocol import Kernel
-from btests.plan import Array, Blocks
+from btests.plan import Array, Plan
 from btests.statistics.block_formulas import without_diagonal
 from btests.statistics.numpy_backend import evaluate, sees_no_shift
 from btests.summary import ENOUGH_BLOCKS, RowMoments, Summary
@@ -70,15 +70,15 @@ class Subsample:
     n_blocks: int
 
     @classmethod
-    def of(cls, kernel: Kernel, x: AnySample, y: AnySample, blocks: Blocks) -> Subsample:
+    def of(cls, kernel: Kernel, x: AnySample, y: AnySample, plan: Plan) -> Subsample:
         """Take the first rows in random order, or rows spread evenly where the order is the user's own."""
         places = min(_MOST, max(_LEAST, (len(x) + len(y)) // 10)) if x.is_numeric else _OBJECTS
         rows = min(_ROWS_PER_PLACE * places, max(places, _NUMBERS // max(1, x.width)))
         p, q = (_rows(sample, rows, places) for sample in (x, y))
         if x.is_numeric and sees_no_shift(kernel):
             p, q = p - x.frame.origin, q - x.frame.origin
-        m = blocks.n_blocks
-        return cls(kernel, p, q, places, (blocks.n_x / m, blocks.n_y / m), m)
+        m = plan.n_blocks
+        return cls(kernel, p, q, places, (plan.n_x / m, plan.n_y / m), m)
 
     def __call__(self) -> RowMoments:
         """Return the moments of one block value."""
@@ -89,18 +89,18 @@ class Subsample:
         return two_sample_moments(values, self.sizes, 1.0 + _MORE / self.n_blocks)
 
 
-def with_moments(summary: Summary, kernel: Kernel, x: AnySample, y: AnySample) -> Summary:
+def with_row_moments(summary: Summary, kernel: Kernel, x: AnySample, y: AnySample) -> Summary:
     """Return the summary with rows to estimate moments from, if its samples differ in length and its blocks are few.
 
     Swaps of partners show the witness w as differences w(x) - w(y) alone. For samples of different lengths its
     variances in x and in y are needed one by one, which a core does not hold. Nothing is computed before an interval
     is asked for.
     """
-    blocks = summary.blocks
-    if blocks.paired or blocks.n_blocks >= ENOUGH_BLOCKS or min(len(x), len(y)) < _ENOUGH:
+    plan = summary.plan
+    if plan.paired or plan.n_blocks >= ENOUGH_BLOCKS or min(len(x), len(y)) < _ENOUGH:
         return summary
-    found = replace(summary, moments=Subsample.of(kernel, x, y, blocks))
-    return found if summary.cores.any() else found.silenced()
+    found = replace(summary, row_moments=Subsample.of(kernel, x, y, plan))
+    return found if summary.moments.any() else found.zeroed()
 
 
 def two_sample_moments(values: Values, sizes: tuple[float, float], weight: float = 1.0) -> RowMoments:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from btests.data.row_slice import Window
 from btests.data.sample import Sample
 from btests.kernels.protocol import Kernel
-from btests.plan import Array, Blocks
+from btests.plan import Array, Plan
 from btests.statistics.block_formulas import difference, grouped_paired_cores, grouped_unpaired_cores, members
 from btests.statistics.numpy_backend import evaluate, sees_no_shift
 from btests.summary import Summary
@@ -187,15 +187,15 @@ class Gram:
             return replace(self, for_summary=True).summary()
         margins, sums = self.margins(), cast(Array, self._group_sums)
         n_x, n_y = margins.n_x, margins.n_y
-        blocks = Blocks(n_x, n_y, 1)
-        x, y, rest = np.split(np.arange(len(sums)), [blocks.n_groups, 2 * blocks.n_groups])
+        plan = Plan(n_x, n_y, 1)
+        x, y, rest = np.split(np.arange(len(sums)), [plan.n_groups, 2 * plan.n_groups])
         kxx, kyy, kxy = (sums[None][:, u[:, None], v] for u, v in ((x, x), (y, y), (x, y)))
-        if blocks.paired:
-            value, cores = margins.paired(), grouped_paired_cores(kxx + kyy, kxy, n_x)
+        if plan.paired:
+            value, moments = margins.paired(), grouped_paired_cores(kxx + kyy, kxy, n_x)
         else:
             pull = difference(sums[x, rest], sums[y, rest])[None]
-            value, cores = margins.unbiased(), grouped_unpaired_cores(kxx, kyy, kxy, pull, (n_x, n_y))
-        return Summary.of(blocks, np.array([value]), cores)
+            value, moments = margins.unbiased(), grouped_unpaired_cores(kxx, kyy, kxy, pull, (n_x, n_y))
+        return Summary.of(plan, np.array([value]), moments)
 
     def core(self) -> Array:
         """Return h(z_a, z_b) of eq. 3 for samples of one length n, zero for a = b: (n, n), new with every call."""
@@ -215,7 +215,7 @@ class Gram:
 
 def _members(n_x: int, n_y: int) -> Array:
     """Return 1 where a row belongs to a group of x, to one of y, or to the rest of the longer sample: (N, 2g + 1)."""
-    n, n_groups = min(n_x, n_y), Blocks(n_x, n_y, 1).n_groups
+    n, n_groups = min(n_x, n_y), Plan(n_x, n_y, 1).n_groups
     out = np.zeros((n_x + n_y, 2 * n_groups + 1))
     out[:n, :n_groups] = out[n_x : n_x + n, n_groups:-1] = members(n, n_groups)
     out[n:n_x, -1] = out[n_x + n :, -1] = 1.0

@@ -74,7 +74,7 @@ class BatchQuestion:
         if stream.n_blocks == 0:
             (n_x, n_y), sizes = stream.n_rows, f"block_size is {size}"
             raise ValueError(f"x has {n_x} rows and y has {n_y}, and {sizes}; name one that they fill")
-        found = conclude(replace(stream.tally(), order=order), self.null, began=self.began)
+        found = conclude(replace(stream.partial(), order=order), self.null, began=self.began)
         chosen_by = KERNELS[kernel] if isinstance(kernel, str) else kernel
         selector = chosen_by if isinstance(chosen_by, (Selector, Aggregate)) else None
         return replace(found, read="in batches", selector=selector)

@@ -10,9 +10,9 @@ import numpy as np
 from btests.data.protocol import Rows
 from btests.data.sample import Sample
 from btests.kernels.protocol import Kernel
-from btests.plan import Blocks
+from btests.plan import Plan
 from btests.scaling import warn_of_scales
-from btests.selection import Aggregate, Median, Selector, Setting, default_family
+from btests.selection import Aggregate, MedianHeuristic, Selector, Setting, default_family
 from btests.selection.family import MakesKernels, kernels_of
 from btests.selection.registry import KERNELS, check_choice
 from btests.statistics import Family
@@ -23,20 +23,20 @@ _ROWS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Learner:
+class KernelInitializer:
     """One kernel, or several, that are told or learned from the first rows of each sample."""
 
-    kernel: Kernel | Median | Aggregate
+    kernel: Kernel | MedianHeuristic | Aggregate
     dtype: str
 
     @classmethod
-    def of(cls, kernel: object, dtype: str) -> Learner:
+    def of(cls, kernel: object, dtype: str) -> KernelInitializer:
         """Return what was asked for by a kernel, a name or None, or say why a stream cannot have it."""
         check_choice(kernel)
         if dtype not in ("float64", "float32"):
             raise ValueError(f"dtype must be 'float64' or 'float32', got {dtype!r}")
         chosen = KERNELS[kernel] if isinstance(kernel, str) else kernel
-        if isinstance(chosen, Selector) and not isinstance(chosen, Median):
+        if isinstance(chosen, Selector) and not isinstance(chosen, MedianHeuristic):
             raise TypeError(
                 f"{chosen!r} needs rows of its own to choose a kernel on, and a stream has none to spare; choose with "
                 "btest on some rows, and give the stream the kernel of that result"
@@ -51,16 +51,16 @@ class Learner:
     @property
     def depends_on_rows(self) -> bool:
         """Whether there is anything to learn."""
-        learner = self.kernel.family if isinstance(self.kernel, Aggregate) else self.kernel
-        return isinstance(learner, (Median, MakesKernels))
+        initializer = self.kernel.family if isinstance(self.kernel, Aggregate) else self.kernel
+        return isinstance(initializer, (MedianHeuristic, MakesKernels))
 
     @property
     def n_rows(self) -> int:
         """Rows of each sample to learn from."""
-        learner = self.kernel.family if isinstance(self.kernel, Aggregate) else self.kernel
-        return int(getattr(learner, "n_rows", _ROWS))
+        initializer = self.kernel.family if isinstance(self.kernel, Aggregate) else self.kernel
+        return int(getattr(initializer, "n_rows", _ROWS))
 
-    def learn(self, x: Rows, y: Rows, plan: Blocks, names: Sequence[str] | None = None) -> Family:
+    def kernels_for(self, x: Rows, y: Rows, plan: Plan, names: Sequence[str] | None = None) -> Family:
         """Return the kernels for the first rows (m, d) of both samples, as many as the blocks of a plan hold."""
         # Rows that sign flips swap, and both or none of them: a swap leaves the choice as it is, and the flips exact.
         of_x, of_y = plan.partners(np.arange(min(self.n_rows, plan.n_partners)))
@@ -69,7 +69,7 @@ class Learner:
         kernels: tuple[Kernel, ...]
         if isinstance(self.kernel, Aggregate):
             kernels = kernels_of(self.kernel.family, *samples)
-        elif isinstance(self.kernel, Median):
+        elif isinstance(self.kernel, MedianHeuristic):
             kernels = (self.kernel.select(*samples, Setting()).kernel,)
         else:
             kernels = (self.kernel,)

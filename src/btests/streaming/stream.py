@@ -17,15 +17,15 @@ from btests.data.row_slice import Window
 from btests.data.sample import Sample
 from btests.kernels.protocol import Kernel
 from btests.nulls import Null
-from btests.partial_result import Tally
-from btests.plan import Array, Blocks, Index
+from btests.partial_result import PartialResult
+from btests.plan import Array, Index, Plan
 from btests.result import OVERFLOWED, TestResult
-from btests.selection import Aggregate, Median
+from btests.selection import Aggregate, MedianHeuristic
 from btests.statistics import Family, measured
-from btests.statistics.numpy_backend import typical_sizes
+from btests.statistics.numpy_backend import kernel_scales
 from btests.streaming.columns import Columns
 from btests.streaming.feed import Batches, feed
-from btests.streaming.kernel_init import Learner
+from btests.streaming.kernel_init import KernelInitializer
 from btests.summary import Part, Summary
 
 Rows = npt.NDArray[Any]
@@ -37,12 +37,12 @@ class Stream:
     Rows are tested in the order in which they come: row i of a block of x with row i of the block of y. For kernels
     that need no data (``Gaussian(1.0)``, ``"energy"``, ``Aggregate`` of such), the answer is that of ``btest(x, y,
     shuffle=False)`` with these blocks, to the last bit, however rows were batched. Others (the default, ``"gaussian"``,
-    ``Median``) are learned from the first rows here and from rows spread over all data there, and the answers differ.
+    ``MedianHeuristic``) use the first rows here and rows spread over all data there, and the answers differ.
 
     Parameters
     ----------
     kernel
-        A kernel, its name, ``Median(...)``, or ``Aggregate(family)``; None is ``Aggregate(default_family())``.
+        A kernel, its name, ``MedianHeuristic(...)``, or ``Aggregate(family)``; None is ``Aggregate(default_family())``.
         Bandwidths that depend on the data come from the first 100 rows of each sample.
     block_size
         Rows of x and of y in a block; two numbers where they differ.
@@ -60,13 +60,13 @@ class Stream:
     >>> stream = btests.Stream(btests.Gaussian(1.0), block_size=50, seed=1)
     >>> for day in range(10):
     ...     stream.update(rng.normal(size=(130, 2)), rng.normal(0.2, 1.0, size=(130, 2)))
-    >>> stream.result().pvalue, stream.n_waiting
+    >>> stream.result().pvalue, stream.n_pending
     (0.0005, (0, 0))
     """
 
     def __init__(
         self,
-        kernel: Kernel | Median | Aggregate | str | None = None,
+        kernel: Kernel | MedianHeuristic | Aggregate | str | None = None,
         block_size: int | tuple[int, int] = 256,
         *,
         seed: int | None = None,
@@ -78,7 +78,7 @@ class Stream:
         if isinstance(part, bool) or not isinstance(part, (int, np.integer)) or not 0 <= part < 2**63:
             raise ValueError(f"part must be a whole number of at least 0 and below 2^63, got {part!r}")
         check_threads(n_threads)
-        self._learner = Learner.of(kernel, dtype)
+        self._initializer = KernelInitializer.of(kernel, dtype)
         self._seed, self._part, self._n_threads = check_seed(seed), int(part), n_threads
         self._columns = Columns()
         self._rows: tuple[list[Rows], list[Rows]] = ([], [])  # that wait for a block
@@ -86,15 +86,15 @@ class Stream:
         self._n_done = 0
         self._family: Family | None = None
         self._frame: Frame | None = None
-        self._typical: list[float] = []
+        self._kernel_scale: list[float] = []
         self._values: list[list[Array]] = []
         self._nodes: Index = np.empty((0, 2), dtype=np.int64)
-        self._cores: list[Array] = []
+        self._moments: list[Array] = []
 
     def __repr__(self) -> str:
         size = self._b[0] if self._b[0] == self._b[1] else self._b
-        told = f"{self._learner.kernel!r}, block_size={size}, seed={self._seed}"
-        n, waiting = self.n_blocks, self.n_waiting
+        told = f"{self._initializer.kernel!r}, block_size={size}, seed={self._seed}"
+        n, waiting = self.n_blocks, self.n_pending
         return f"Stream({told}: {n} block{'s' * (n != 1)}, {waiting[0]} and {waiting[1]} rows wait)"
 
     @property
@@ -113,7 +113,7 @@ class Stream:
         return min(self.n_full)
 
     @property
-    def n_waiting(self) -> tuple[int, int]:
+    def n_pending(self) -> tuple[int, int]:
         """Rows of x and of y that fill no block yet."""
         n = self.n_blocks
         return self._n_rows[0] - n * self._b[0], self._n_rows[1] - n * self._b[1]
@@ -161,7 +161,7 @@ class Stream:
         feed(self, Batches(x, "x"), Batches(y, "y"))
         return self
 
-    def tally(self) -> Tally:
+    def partial(self) -> PartialResult:
         """Return the summary of all blocks so far: it adds to those of other streams, and can be saved."""
         n = self.n_blocks
         if n == 0:
@@ -173,29 +173,32 @@ class Stream:
         engine = "numpy"
         if _core.is_available() and all(getattr(k, "terms", lambda: None)() is not None for k in family.kernels):
             engine = f"compiled ({_core.instruction_set()})"
-        aggregate = self._learner.aggregate
-        return Tally(
+        aggregate = self._initializer.aggregate
+        return PartialResult(
             family.kernels,
             summaries,
             self._seed,
             aggregate.correction,
             None if aggregate.weights is None else tuple(aggregate.weights),
             engine=engine,
-            n_waiting=self.n_waiting,
+            n_pending=self.n_pending,
             width=self._columns.width,
             dtype=family.dtype,
         )
 
     def result(self, null: Null | str | None = None) -> TestResult:
-        """Return the test of all blocks so far. To stop at the first small p-value is not a test: see btests.Watch."""
-        return self.tally().result(null)
+        """Return the test of all blocks so far.
 
-    def _plan(self, n_blocks: int, n_kernels: int) -> Blocks:
-        return Blocks(n_blocks * self._b[0], n_blocks * self._b[1], n_blocks, n_kernels)
+        Stopping at the first small p-value is not a test at that level: see :class:`btests.SequentialTest`.
+        """
+        return self.partial().result(null)
+
+    def _plan(self, n_blocks: int, n_kernels: int) -> Plan:
+        return Plan(n_blocks * self._b[0], n_blocks * self._b[1], n_blocks, n_kernels)
 
     def _can_begin(self) -> bool:
         """Whether there are rows enough to learn from, and blocks enough to know how they will be computed."""
-        if min(self._n_rows) < FRAME_ROWS or self.n_blocks * min(self._b) < self._learner.n_rows:
+        if min(self._n_rows) < FRAME_ROWS or self.n_blocks * min(self._b) < self._initializer.n_rows:
             return False
         assert self._columns.width is not None
         # Of one kernel and of a family: what will be learned is not known yet.
@@ -206,13 +209,13 @@ class Stream:
         )
 
     def _begin(self) -> None:
-        n = -(-self._learner.n_rows // min(self._b))  # blocks
+        n = -(-self._initializer.n_rows // min(self._b))  # blocks
         x, y = (_first(rows, max(FRAME_ROWS, n * b)) for rows, b in zip(self._rows, self._b, strict=True))
-        self._family = self._learner.learn(x, y, self._plan(n, 1), self._columns.names)
+        self._family = self._initializer.kernels_for(x, y, self._plan(n, 1), self._columns.names)
         samples = Sample(x), Sample(y)
         self._frame = samples[0].frame
-        self._typical = typical_sizes(self._family.kernels, *samples)
-        self._family = self._family.suited(self._typical)
+        self._kernel_scale = kernel_scales(self._family.kernels, *samples)
+        self._family = self._family.suited(self._kernel_scale)
         self._values = [[] for _ in self._family.kernels]
 
     def _advance(self) -> None:
@@ -241,17 +244,17 @@ class Stream:
                 n_threads=None,
                 goes_on=True,
             )
-        if not all(np.isfinite(summary.values).all() and np.isfinite(summary.cores).all() for summary in found):
+        if not all(np.isfinite(summary.values).all() and np.isfinite(summary.moments).all() for summary in found):
             raise ValueError(OVERFLOWED)
         nodes = np.concatenate([self._nodes, found[0].parts[0].nodes])
-        cores = []
+        moments = []
         for j, summary in enumerate(found):
             part = summary.parts[0]
             self._values[j].append(part.values)
-            before = [self._cores[j]] if self._cores else []
-            merged, core = pairwise_sum.merge(nodes, np.concatenate([*before, part.cores]), n + 1, plan.fold_level)
-            cores.append(core)
-        self._nodes, self._cores, self._n_done, self._rows = merged, cores, n, (left[0], left[1])
+            before = [self._moments[j]] if self._moments else []
+            merged, core = pairwise_sum.merge(nodes, np.concatenate([*before, part.moments]), n + 1, plan.stratum_level)
+            moments.append(core)
+        self._nodes, self._moments, self._n_done, self._rows = merged, moments, n, (left[0], left[1])
 
     def _so_far(self, n: int) -> tuple[Family, tuple[Summary, ...]]:
         spans = np.array([[0, n]], dtype=np.int64)
@@ -259,21 +262,21 @@ class Stream:
             x, y = (_first(rows, n * b) for rows, b in zip(self._rows, self._b, strict=True))
             if x.dtype != y.dtype:
                 x, y = x.astype(np.float64), y.astype(np.float64)
-            family = self._learner.learn(x, y, self._plan(n, 1), self._columns.names)
+            family = self._initializer.kernels_for(x, y, self._plan(n, 1), self._columns.names)
             samples = Sample(x), Sample(y)
-            blocks = self._plan(n, len(family.kernels))
-            typical = typical_sizes(family.kernels, *samples)
-            found = family.suited(typical).summarize(*samples, blocks)
+            plan = self._plan(n, len(family.kernels))
+            kernel_scale = kernel_scales(family.kernels, *samples)
+            found = family.suited(kernel_scale).summarize(*samples, plan)
             parts = [replace(summary.parts[0], number=self._part) for summary in found]
         else:
-            family, typical = self._family, self._typical
-            blocks = self._plan(n, len(family.kernels))
+            family, kernel_scale = self._family, self._kernel_scale
+            plan = self._plan(n, len(family.kernels))
             parts = []
-            for values, cores in zip(self._values, self._cores, strict=True):
+            for values, moments in zip(self._values, self._moments, strict=True):
                 values[:] = [np.concatenate(values)]
-                nodes, folded = pairwise_sum.merge(self._nodes, cores, n, blocks.fold_level)
-                parts.append(Part(self._part, blocks, spans, values[0], nodes, folded))
-        return family, measured([Summary((part,)) for part in parts], family.kernels, typical)
+                nodes, folded = pairwise_sum.merge(self._nodes, moments, n, plan.stratum_level)
+                parts.append(Part(self._part, plan, spans, values[0], nodes, folded))
+        return family, measured([Summary((part,)) for part in parts], family.kernels, kernel_scale)
 
 
 def _first(rows: list[Rows], n_rows: int) -> Rows:

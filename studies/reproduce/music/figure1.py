@@ -11,7 +11,7 @@ import numpy as np
 
 from btests.data.sample import Sample
 from btests.kernels import Gaussian, median_bandwidth
-from btests.plan import Array, Blocks
+from btests.plan import Array, Plan
 from btests.statistics import MMD, summarize
 from studies.reproduce.music import trends
 from studies.reproduce.music.moments import Law, check, histogram, threshold
@@ -118,7 +118,7 @@ def statistics(batch: Batch, sizes: tuple[int, int]) -> list[Row]:
         x, y = (Sample(sample) for sample in samples)
         row: Row = {"truth": _TRUTHS[0 if batch.is_null else 1], "bandwidth": kernel.bandwidth}
         for b in sizes:
-            summary = summarize(MMD(kernel), x, y, Blocks.of_size(n, n, b), 1)
+            summary = summarize(MMD(kernel), x, y, Plan.of_size(n, n, b), 1)
             row[f"B{b}"] = summary.mean()
             row[f"rejects{b}"] = int(is_significant(summary, kernel))
         rows.append(row)

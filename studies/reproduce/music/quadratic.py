@@ -48,7 +48,7 @@ def pvalues(x: Array, y: Array, seed: int) -> dict[tuple[str, str], float]:
         assert isinstance(kernel, Gaussian)
         gram = Gram(Kept(_gaussian(squares, kernel.bandwidth)), Sample(numbers[: len(x)]), Sample(numbers[len(x) :]))
         for label, null in NULLS.items():
-            law = null.learn(gram, seed)  # leaves what the statistic needs
+            law = null.distribution(gram, seed)  # leaves what the statistic needs
             found[label, name] = law.pvalue(null.statistic(gram))
     return found
 

@@ -14,9 +14,9 @@ from btests.data.sample import AnySample, Sample
 from btests.kernels import Gaussian, Kernel
 from btests.nulls import Normal
 from btests.pipeline import choose
-from btests.plan import Array, Blocks
+from btests.plan import Array, Plan
 from btests.result import TestResult
-from btests.selection import Median, Selector, Setting, Weights
+from btests.selection import MedianHeuristic, Selector, Setting, Weights
 from btests.statistics import Family
 from btests.statistics.driver import summarize_family
 from btests.summary import Summary
@@ -27,7 +27,7 @@ LEVEL = 0.05
 #: The choices of the kernel on all rows. The last is what the paper calls sigma = 1 on the blobs.
 SINGLE: dict[str, Kernel | Selector] = {
     "sigma": Gaussian(1.0),
-    "median": Median(n_rows=50),
+    "median": MedianHeuristic(n_rows=50),
     "wider": Gaussian(2.0),
 }
 MULTIPLE = Weights(ask_all=True)
@@ -116,7 +116,7 @@ def kernels(x: Sample, y: Sample, strategies: Sequence[str]) -> dict[str, Kernel
 def rejects_single(x: AnySample, y: AnySample, kernels: dict[str, Kernel], block_size: int) -> dict[str, bool]:
     """Return for each kernel whether the test on blocks rejects; the kernels share their distances."""
     # Fresh rows are in random order already: no shuffle.
-    blocks = Blocks.of_size(len(x), len(y), block_size)
+    blocks = Plan.of_size(len(x), len(y), block_size)
     summaries = summarize_family(Family(tuple(kernels.values())), x, y, blocks, 1)
     return {
         name: is_significant(summary, kernel)

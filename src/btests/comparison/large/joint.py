@@ -14,17 +14,17 @@ from btests.comparison.wording import option
 from btests.data.permuted import Dealt
 from btests.data.protocol import Source
 from btests.execution.checkpoint import Recorder
-from btests.execution.observer import watched_by
+from btests.execution.observer import observed_by
 from btests.execution.out_of_core import Stored
 from btests.execution.samples import StoredSamples, open_samples
 from btests.nulls import Null, SignFlip
 from btests.nulls.protocol import wants_gram
 from btests.nulls.registry import null_of
-from btests.partial_result import Tally, conclude
+from btests.partial_result import PartialResult, conclude
 from btests.pipeline import Question
 from btests.result import TestResult
 from btests.selection import Setting
-from btests.statistics import Family, with_moments
+from btests.statistics import Family, with_row_moments
 from btests.summary import Summary
 
 # Draws of a null that nobody looks at.
@@ -66,7 +66,7 @@ def jointly(
     began = time.perf_counter()
     with (
         closing(shuffled(x, y, recorder.seed, streams, report, workers=workers)) as samples,
-        watched_by(recorder),
+        observed_by(recorder),
     ):
         read = samples.read
         if kernel is None and isinstance(null, SignFlip):
@@ -98,8 +98,8 @@ def _all_kernels(
     """Return the test with Gaussians of several bandwidths, and the summary of the one of median bandwidth."""
     selection, summaries = DEFAULT_KERNELS.summarize(samples.x, samples.y, setting)
     kernels = tuple(candidate.kernel for candidate in selection.candidates)
-    tally = Tally(kernels, summaries, seed, engine=Family(kernels).engine(samples.x), order=samples.order)
-    result = conclude(tally, null, began=began, selector=DEFAULT_KERNELS, selection=selection)
+    partial = PartialResult(kernels, summaries, seed, engine=Family(kernels).engine(samples.x), order=samples.order)
+    result = conclude(partial, null, began=began, selector=DEFAULT_KERNELS, selection=selection)
     result = replace(result, block_rule=setting.block_size(samples.x, samples.y, kernels).rule)
-    central = with_moments(summaries[CENTRE], kernels[CENTRE], samples.x, samples.y)
+    central = with_row_moments(summaries[CENTRE], kernels[CENTRE], samples.x, samples.y)
     return result, (central, kernels[CENTRE])

@@ -251,7 +251,7 @@ def _assessed(columns: Sequence[Cells], encoding: Encoding, joint: Joint, option
     orders = deal_rows(columns, options.seed)
     n_a, n_b = columns[0].n_a, len(columns[0]) - columns[0].n_a
     together = beside(joint.result, n_a, n_b, options.seed)
-    evidence = gather(columns, encoding, Units.of(together.blocks, together.flips, orders))
+    evidence = gather(columns, encoding, Units.of(together.plan, together.flips, orders))
     pvalue, own = strongest(together, evidence)
     points = encoding.encode(columns, (orders[0][:_EXAMPLE_ROWS], orders[1][:_EXAMPLE_ROWS]))
     notes = tuple(too_many_columns(columns))

@@ -10,14 +10,14 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from btests.execution.dask.chunking import shard_bytes
 from btests.execution.dask.errors import ClusterError
-from btests.execution.dask.plan import shard_bytes
 from btests.execution.dask.spread import Part, Spread, homes_of
 from btests.execution.dask.tasks import Job, Stretch, join, pieces_of, summarize
 from btests.execution.dask.value import Cluster
 from btests.execution.dask.waiting import is_death, let_go, outcome, settle, talking
 from btests.execution.out_of_core import Done, Found, Stored, chunks, row_bytes
-from btests.plan import Blocks
+from btests.plan import Plan
 from btests.statistics import Family
 
 #: So many summaries are put together on the workers before they come here, at most.
@@ -50,7 +50,7 @@ class Round:
     family: Family
     x: Stored
     y: Stored
-    blocks: Blocks
+    plan: Plan
     _alone: list[Shard] = field(default_factory=list, repr=False)  # to be tried with nobody beside them
     _tried: set[Shard] = field(default_factory=set, repr=False)
 
@@ -89,7 +89,7 @@ class Round:
         parts = [(part.span.last - part.span.first) for s in (self.x, self.y) for part in _spread(s).parts]
         total = max(len(self.x), len(self.y)) * n_bytes
         budget = shard_bytes(total, max(parts) * n_bytes // 2, self.cluster.n_threads, self.cluster.memory)
-        return chunks(self.blocks, n_bytes, budget, n_kernels=len(self.family.kernels))
+        return chunks(self.plan, n_bytes, budget, n_kernels=len(self.family.kernels))
 
     def _submitted(self, shards: list[Shard]) -> _Batch:
         homes = self._homes()
@@ -99,7 +99,7 @@ class Round:
         return _Batch(shards, futures, self.cluster.submit("join", join, futures, priority=2))
 
     def _shard(self, shard: Shard, homes: Sequence[tuple[str, tuple[list[Part], list[Part]]]]) -> Any:
-        starts, ends = self.blocks.start(shard[0]), self.blocks.start(shard[1])
+        starts, ends = self.plan.start(shard[0]), self.plan.start(shard[1])
         stretches, ranges = [], []
         same = self.x.dealt.dtype == self.y.dealt.dtype
         for sample, start, end in zip((self.x, self.y), starts, ends, strict=True):
@@ -114,7 +114,7 @@ class Round:
             ]
             if any(parts):
                 pieces.append(self.cluster.submit("split-shuffle", pieces_of, parts, ranges, home=home))
-        job, of = Job(self.family, self.blocks, self.cluster.instructions), f"{shard[0]}-{shard[1]}"
+        job, of = Job(self.family, self.plan, self.cluster.instructions), f"{shard[0]}-{shard[1]}"
         return self.cluster.submit("summarize", summarize, pieces, stretches, job, shard, of=of, priority=1)
 
     def _homes(self) -> list[tuple[str, tuple[list[Part], list[Part]]]]:
@@ -123,7 +123,7 @@ class Round:
         return [(home, (x.get(home, []), y.get(home, []))) for home in {**x, **y}]
 
     def _rows(self, shards: list[Shard]) -> int:
-        return sum(sum(self.blocks.start(last)) - sum(self.blocks.start(first)) for first, last in shards)
+        return sum(sum(self.plan.start(last)) - sum(self.plan.start(first)) for first, last in shards)
 
     def _saved(self, batch: _Batch, todo: deque[Shard]) -> Found:
         """Yield what came of a batch that failed, and put the rest of it back, in halves."""
@@ -148,17 +148,17 @@ class Round:
             _spread(sample).settle()
 
     def _refuse(self) -> NoReturn:
-        b_x, b_y = -(-self.blocks.n_x // self.blocks.n_blocks), -(-self.blocks.n_y // self.blocks.n_blocks)
-        b = max(2, min(self.blocks.block_size // 2, math.isqrt(self.cluster.memory // 288) or self.blocks.block_size))
+        b_x, b_y = -(-self.plan.n_x // self.plan.n_blocks), -(-self.plan.n_y // self.plan.n_blocks)
+        b = max(2, min(self.plan.block_size // 2, math.isqrt(self.cluster.memory // 288) or self.plan.block_size))
         raise ClusterError(
             f"workers died of a single block of {b_x} and {b_y} rows, and a worker may take {self.cluster.limit}; "
             f"take block_size={b} or less, or give workers more"
         )
 
 
-def on_workers(family: Family, x: Stored, y: Stored, blocks: Blocks, done: Done, *, n_threads: int | None) -> Found:
+def on_workers(family: Family, x: Stored, y: Stored, plan: Plan, done: Done, *, n_threads: int | None) -> Found:
     """Yield the summaries of all blocks from the workers that hold the rows, one thread for each of their tasks."""
-    return Round(_spread(x).cluster, family, x, y, blocks).run(done)
+    return Round(_spread(x).cluster, family, x, y, plan).run(done)
 
 
 def _spread(sample: Stored) -> Spread:

@@ -15,9 +15,9 @@ from btests.data.permutation import Permuted
 from btests.data.permuted import Dealt, paths_of
 from btests.data.protocol import Rows
 from btests.execution.dask.asking import ask_workers, holders_of
+from btests.execution.dask.chunking import Span, spans
 from btests.execution.dask.errors import ClusterError, amount
 from btests.execution.dask.machines import from_root, sees
-from btests.execution.dask.plan import Span, spans
 from btests.execution.dask.tasks import Place, extents, keep_array, keep_partitions, keep_range, rows_at
 from btests.execution.dask.value import Cluster
 from btests.execution.dask.waiting import failure, is_death, let_go, outcome, settle, talking

@@ -18,7 +18,7 @@ from btests.data.row_slice import Window
 from btests.data.take import put
 from btests.execution.dask.kept import Kept
 from btests.execution.out_of_core import divided
-from btests.plan import Array, Blocks, Index
+from btests.plan import Array, Index, Plan
 from btests.statistics import Family
 from btests.summary import Summary
 
@@ -120,7 +120,7 @@ class Job:
     """What is computed on all blocks, and with which instruction set."""
 
     family: Family
-    blocks: Blocks
+    plan: Plan
     instructions: str
 
 
@@ -131,7 +131,7 @@ def summarize(
     if _core.is_available() and _core.instruction_set() != job.instructions:
         _core.use_instruction_set(job.instructions)
     x, y = (stretch.window([of_both[i] for of_both in pieces]) for i, stretch in enumerate(stretches))
-    return job.family.summarize(x, y, job.blocks, *numbers, n_threads=1)
+    return job.family.summarize(x, y, job.plan, *numbers, n_threads=1)
 
 
 def join(found: Sequence[tuple[Summary, ...]]) -> tuple[Summary, ...]:
