@@ -171,7 +171,8 @@ def partial_result_of(header: dict[str, Any], arrays: dict[str, Any]) -> Partial
 
 
 def _part(told: dict[str, Any], arrays: dict[str, Any], p: int, j: int) -> Part:
-    plan = Plan(*(_whole(told[name], name) for name in ("n_x", "n_y", "n_blocks", "n_kernels")))
+    n_x, n_y, n_blocks, n_kernels = (_whole(told[name], name) for name in ("n_x", "n_y", "n_blocks", "n_kernels"))
+    plan = Plan(n_x, n_y, n_blocks, n_kernels)
     if not 1 <= plan.n_blocks <= min(plan.n_x, plan.n_y) // 2 or plan.n_kernels < 1:
         raise ValueError(f"no plan has {plan.n_x} and {plan.n_y} rows in {plan.n_blocks} blocks")
     spans, nodes = (_array(arrays, f"{name}_{p}", np.int64, 2) for name in ("spans", "nodes"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -55,11 +56,26 @@ class Plan:
     n_y: int
     n_blocks: int
     n_kernels: int = 1
+    moment_shape: tuple[int, ...] | None = None
 
     @classmethod
     def of_size(cls, n_x: int, n_y: int, block_size: int, n_kernels: int = 1) -> Plan:
         """Return as many blocks of at least ``block_size`` rows a side as the smaller sample fills."""
         return cls(n_x, n_y, min(n_x, n_y) // block_size, n_kernels)
+
+    @property
+    def moments_shape(self) -> tuple[int, ...]:
+        """Shape of the moments of all strata: (n_strata, *shape)."""
+        return self.n_strata, *self._shape
+
+    @property
+    def moment_numbers(self) -> int:
+        """Numbers in the moments of a block."""
+        return math.prod(self._shape)
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return (self.moment_size, self.moment_size) if self.moment_shape is None else self.moment_shape
 
     @property
     def paired(self) -> bool:
@@ -84,7 +100,7 @@ class Plan:
     @property
     def stratum_level(self) -> int:
         """Blocks in a fold, as a power of two: the least that keeps the folds within their budget."""
-        most = max(1, min(MAX_STRATA, MOMENT_BUDGET // min(self.n_kernels, MOST_SHARES) // self.moment_size**2))
+        most = max(1, min(MAX_STRATA, MOMENT_BUDGET // min(self.n_kernels, MOST_SHARES) // self.moment_numbers))
         return max(0, (-(-self.n_blocks // most) - 1).bit_length())
 
     @property

@@ -1,4 +1,4 @@
-"""What blocks leave behind: a small value that adds."""
+"""Summary of blocks: their values, and the moments that a null distribution is drawn from; summaries add."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ import numpy as np
 
 from btests import pairwise_sum
 from btests.plan import MOMENT_BUDGET, MOST_SHARES, Array, Index, Plan
+from btests.symmetries import Draws, SwapGroups, Symmetry
 
 _EPS = float(np.finfo(np.float64).eps)
 
-#: A kernel whose values are not that much more than what they are known to has nothing to say.
+_SWAPS = SwapGroups()
+
+#: Minimum ratio of the standard deviation over all draws to the rounding error; kernels below it are ignored.
 MIN_SNR = 1e3
 
 #: Intervals are from the values of the blocks where there are at least this many, and from groups of rows or single
@@ -24,24 +27,22 @@ ENOUGH_BLOCKS = 40
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Values and cores of some blocks of one plan.
+    """Values and moments of some blocks of one plan.
 
     Attributes
     ----------
-    number
-        Which part of all data the plan is for; 0 where there is only one.
-    blocks
-        How the rows of this part are dealt, the blocks that are still missing included.
-    spans
-        The blocks that are here, as stretches ``first .. last - 1``, increasing and apart: (s, 2).
-    values
-        The unbiased MMD^2 of each of them, in the order of the blocks: (m,).
-    nodes
-        The nodes of the tree over the blocks that have been summed, level and place: (q, 2).
-    cores
-        For each node the sum over its blocks of the part of the block values that lies between groups u and v, zero for
-        u = v: (q, k, k). Swapping x and y in group u flips the sign of row and column u, which is all that a sign flip
-        needs. k is the number of groups; one more, for what never swaps, where the samples differ in length.
+    number : int
+        Part of all data that the plan is for; 0 if there is only one.
+    plan : Plan
+        Layout of all blocks of this part, those still missing included.
+    spans : ndarray
+        Blocks that are present, as disjoint increasing ranges ``first .. last - 1``: (s, 2).
+    values : ndarray
+        Value of each present block, in the order of the blocks: (m,).
+    nodes : ndarray
+        Nodes of the summation tree that have been summed, level and place: (q, 2).
+    moments : ndarray
+        Sum of the moments of the blocks of each node, see :class:`btests.symmetries.Symmetry`: (q, *shape).
     """
 
     number: int
@@ -119,34 +120,36 @@ class RowMoments(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Block values and folded cores, as far as they are known; ``a + b`` joins those of different blocks.
+    """Values of blocks and moments of strata; ``a + b`` joins summaries of different blocks.
 
-    Adding puts values side by side in the order of their numbers, and sums cores along a fixed tree. So the result does
-    not depend, to the last bit, on how the blocks were chunked, ordered or spread over workers.
+    Values are concatenated in the order of the blocks, and moments are summed along a fixed tree. The result does not
+    depend, to the last bit, on chunking, order or workers.
 
     Attributes
     ----------
-    parts
-        The blocks of one plan, or of several whose blocks have the same size, by the number of the part.
-    typical
-        The typical size of a kernel value, 0 where nobody has asked.
-    grain
-        What kernel values are known to, however small they are; 0 where they are known to a rounding of themselves.
-    moments
-        Function that estimates the moments of a block value from some rows, for intervals; None where groups of rows
-        or values of blocks serve. Not kept by sums and in files.
-    blocks
-        The plan of all parts together.
-    values
-        The unbiased MMD^2 of each block: (m,).
-    cores
-        What sign flips need of each fold (see :class:`Part`): (f, k, k).
+    parts : tuple of Part
+        Blocks of one plan, or of several plans with blocks of one size, sorted by number.
+    kernel_scale : float
+        Root mean square of a kernel value; 0.0 if not estimated.
+    abs_error : float
+        Absolute error of kernel values; 0.0 if they are accurate to rounding.
+    row_moments : callable, optional
+        Estimates the moments of a block value from rows, for confidence intervals. Not part of sums and files.
+    symmetry : Symmetry
+        Group of rearrangements that leaves the null hypothesis invariant.
+    plan : Plan
+        Plan of all parts together.
+    values : ndarray
+        Value of each block: (m,).
+    moments : ndarray
+        Moments of each stratum: (s, *shape).
     """
 
     parts: tuple[Part, ...]
     kernel_scale: float = 0.0
     abs_error: float = 0.0
     row_moments: Callable[[], RowMoments] | None = None
+    symmetry: Symmetry = _SWAPS
     plan: Plan = field(init=False)
     values: Array = field(init=False)
     moments: Array = field(init=False)
@@ -169,7 +172,7 @@ class Summary:
 
     @classmethod
     def of(cls, plan: Plan, values: Array, moments: Array, kernel_scale: float = 0.0) -> Summary:
-        """Return the summary of all blocks of a plan from their values (m,) and the cores of its folds (f, k, k)."""
+        """Return the summary of all blocks of a plan: values (m,) of blocks, moments (s, *shape) of strata."""
         spans = np.array([[0, plan.n_blocks]], dtype=np.int64)
         nodes = pairwise_sum.cover(0, plan.n_blocks, plan.n_blocks, plan.stratum_level)
         return cls((Part(0, plan, spans, values, nodes, moments),), kernel_scale)
@@ -191,9 +194,9 @@ class Summary:
         parts = tuple(Part.join(of[number]) for number in sorted(of))
         if len(parts) > 1:
             check_alike([part.plan for part in parts])
-        return cls(
-            parts, *(max(getattr(summary, name) for summary in summaries) for name in ("kernel_scale", "abs_error"))
-        )
+        kernel_scale = max(summary.kernel_scale for summary in summaries)
+        abs_error = max(summary.abs_error for summary in summaries)
+        return cls(parts, kernel_scale, abs_error, symmetry=summaries[0].symmetry)
 
     @property
     def is_complete(self) -> bool:
@@ -202,7 +205,7 @@ class Summary:
 
     @property
     def rounding(self) -> float:
-        """By how much rounding may have moved the average of all block values, 0 where nobody has asked."""
+        """Bound on the rounding error of ``mean()``; 0.0 if not estimated."""
         # Sums over the pairs of a block, in float64, are off by this much of a kernel value (measured; B up to 20,000).
         largest = max(self.plan.n_x, self.plan.n_y) / self.plan.n_blocks
         sums = _EPS * (4.0 + largest / 64.0) / math.sqrt(self.plan.n_blocks) * self.kernel_scale
@@ -210,46 +213,72 @@ class Summary:
         b = self.plan.block_size
         return max(sums, self.abs_error * math.sqrt(8.0 / (b * (b - 1) * self.plan.n_blocks)))
 
+    def draw(self, n_resamples: int, seed: int) -> Draws:
+        """Return ``n_resamples`` draws from the symmetry, or all its elements if they are no more."""
+        return self.symmetry.draw(self.plan, self.moments.shape, n_resamples, seed)
+
+    def drawn(self, draws: Draws) -> Array:
+        """Return the estimate that each draw gives: (n_draws,)."""
+        if self.symmetry.is_pooled:
+            return draws.values(self.moments)
+        change = draws.values(self.moments) - self.symmetry.observed(self.moments)
+        return np.asarray(change / self.plan.n_blocks + self.mean())
+
+    def tolerance(self) -> float:
+        """Return the distance up to which estimates of different draws count as equal.
+
+        Their sums are made in another order, and moments are differences of larger numbers. The error of the sums is a
+        hundred times smaller than this: draws that rounding could order either way are next to none.
+        """
+        moving = float(np.abs(self.moments).sum()) / self._n_units
+        return 1e-11 * moving + 4e-16 * abs(self.estimate()) + self.rounding
+
     def deviation(self) -> float:
-        """Return the standard deviation of the average block value over all sign flips."""
-        unit = float(np.abs(self.moments).max(initial=0.0))
-        if unit == 0.0 or not math.isfinite(unit):
-            return 0.0
-        return unit * math.sqrt(2.0 * float(np.sum((self.moments / unit) ** 2))) / self.plan.n_blocks
+        """Return the standard deviation of the estimate over all draws."""
+        unit = self._unit()
+        return unit * math.sqrt(self.symmetry.variance(self.moments / unit)) / self._n_units if unit else 0.0
 
     def moving(self) -> float:
-        """Return the part of the average block value that sign flips move."""
-        return float(self.moments.sum()) / self.plan.n_blocks
+        """Return the part of the estimate that draws change."""
+        return self.symmetry.observed(self.moments) / self._n_units
 
-    def flip_skewness(self) -> float:
-        """Return the skewness of the average block value over all sign flips, ``8 tr C^3`` over the variance^1.5.
+    def draw_skewness(self) -> float:
+        """Return the skewness of the estimate over all draws; 0 for a kernel that no draw changes.
 
-        0 for a kernel that no flip moves.
+        Raises
+        ------
+        ValueError
+            For a symmetry without a closed form.
         """
-        unit = float(np.abs(self.moments).max(initial=0.0))
-        if unit == 0.0 or not math.isfinite(unit):
+        unit = self._unit()
+        if unit == 0.0:
             return 0.0
         moments = self.moments / unit  # cubes of tiny kernels underflow
-        third, variance = 8.0 * float(np.sum((moments @ moments) * moments)), 2.0 * float(np.sum(moments**2))
-        return third / math.pow(variance, 1.5)
+        third = self.symmetry.third_cumulant(moments)
+        if third is None:
+            raise ValueError(f"{type(self.symmetry).__name__} has no closed-form third cumulant; take null=SignFlip()")
+        return third / math.pow(self.symmetry.variance(moments), 1.5)
 
     def n_effective_pairs(self) -> float:
-        """Return how many pairs of rows (or of groups) carry the statistic: k where k of them weigh as much as another.
+        """Return the number of pairs of rows, or of groups, that carry the statistic."""
+        unit = self._unit()
+        return self.symmetry.n_effective_pairs(self.moments / unit) if unit else 0.0
 
-        It is ``(sum C^2)^2 / sum C^4``: 1 where one outweighs all others, a third of all where they are normal.
-        """
+    def _unit(self) -> float:
+        """Return the largest moment, 0 where it is not finite: powers of moments are taken in this unit."""
         unit = float(np.abs(self.moments).max(initial=0.0))
-        if unit == 0.0 or not math.isfinite(unit):
-            return 0.0
-        squares = (self.moments / unit) ** 2
-        return 0.5 * float(squares.sum()) ** 2 / float(np.sum(squares**2))  # each is there twice
+        return unit if math.isfinite(unit) else 0.0
+
+    @property
+    def _n_units(self) -> int:
+        return 1 if self.symmetry.is_pooled else self.plan.n_blocks
 
     def resolved(self) -> Summary:
-        """Return this summary, or zeros where its kernel sees nothing but values that are not known well enough."""
+        """Return this summary, or zeros if rounding hides what the kernel distinguishes."""
         return self if self.abs_error == 0.0 or self.deviation() > MIN_SNR * self.rounding else self.zeroed()
 
     def zeroed(self) -> Summary:
-        """Return the summary of a kernel that sees nothing in these blocks: zeros."""
+        """Return the summary of a kernel that distinguishes nothing in these blocks: zeros."""
         return replace(
             self,
             row_moments=None if self.row_moments is None else _no_row_moments,
@@ -260,10 +289,14 @@ class Summary:
         )
 
     def stratum_sizes(self) -> Array:
-        """Return the number of blocks behind each of the cores of a complete summary: (f,)."""
+        """Return the number of blocks of each stratum of a complete summary: (s,)."""
         sizes = [np.diff(np.append(pairwise_sum.starts(part.nodes), part.plan.n_blocks)) for part in self.parts]
         joined = np.concatenate(sizes).astype(np.float64)
         return joined if len(self.parts) == 1 else _within_budget(joined, self.plan)
+
+    def estimate(self) -> float:
+        """Return the statistic: the average of the block values, or the value of the pooled moments."""
+        return self.symmetry.observed(self.moments) if self.symmetry.is_pooled else self.mean()
 
     def mean(self) -> float:
         """Return the average of the block values (Zaremba et al. 2013, eq. 4)."""
@@ -286,8 +319,8 @@ def check_alike(plans: list[Plan]) -> None:
 
 
 def _within_budget(moments: Array, plan: Plan) -> Array:
-    """Add neighbours until the folds of many parts are as few as those of one may be: (f, ...)."""
-    most = max(1, MOMENT_BUDGET // min(plan.n_kernels, MOST_SHARES) // plan.moment_size**2)
+    """Add neighbours until the strata of many parts are as few as those of one may be: (s, ...)."""
+    most = max(1, MOMENT_BUDGET // min(plan.n_kernels, MOST_SHARES) // plan.moment_numbers)
     while len(moments) > most:
         whole = len(moments) // 2 * 2
         moments = np.concatenate([moments[0:whole:2] + moments[1:whole:2], moments[whole:]])

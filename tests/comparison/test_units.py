@@ -9,19 +9,16 @@ from btests.comparison.cells import Cells
 from btests.comparison.encoding import Encoding
 from btests.comparison.units import Units
 from btests.nulls import SignFlip
-from btests.nulls.sign_draws import draw_flips
 from btests.plan import Plan
-from btests.summary import Summary
+from btests.symmetries import SwapGroups
 
 
 def units_of(n_x: int, n_y: int, size: int) -> Units:
     """Return units of rows in a random order."""
     plan = Plan.of_size(n_x, n_y, size)
-    k = plan.moment_size
-    shape = Summary.of(plan, np.zeros(plan.n_blocks), np.zeros((plan.n_strata, k, k)))
     rng = np.random.default_rng(3)
     orders = rng.permutation(n_x), rng.permutation(n_y)
-    return Units.of(plan, draw_flips(shape, SignFlip(7).n_resamples, 1), orders)
+    return Units.of(plan, SwapGroups().draw(plan, plan.moments_shape, SignFlip(7).n_resamples, 1), orders)
 
 
 @pytest.mark.parametrize(("n_x", "n_y"), [(60, 60), (60, 95), (95, 60)])

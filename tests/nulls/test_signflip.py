@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from btests import Gaussian, SignFlip, _core
-from btests.nulls.sign_draws import all_signs, flip_plain, random_words, unpack
 from btests.plan import Plan
 from btests.summary import Summary
+from btests.symmetries.swap_groups import all_signs, flip_plain, random_words, unpack
 from tests import reference
 from tests.bounds import count_bounds
 from tests.kernels.formulas import radial

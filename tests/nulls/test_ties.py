@@ -8,7 +8,6 @@ from scipy.stats import hypergeom
 
 from btests import CrossMMD, Gaussian, Kernel, Laplacian, Linear, Permutation, SignFlip, btest
 from btests.data.sample import Sample
-from btests.nulls.sign_draws import draw_flips
 from btests.plan import Array, Plan
 from btests.statistics import MMD, summarize
 from tests.bounds import count_bounds
@@ -56,7 +55,7 @@ def test_rounding_is_what_a_summary_says_it_is(kernel: Kernel) -> None:
     for n_x, n_y, b in ((3000, 60, 60), (1500, 1500, 1500), (2000, 2000, 40)):
         x, y = Sample(rng.permutation(ones(n_x, 30))), Sample(rng.permutation(ones(n_y, 6)))
         summary = summarize(MMD(kernel), x, y, Plan.of_size(n_x, n_y, b))
-        draws = np.sort(draw_flips(summary, 999, 0).means(summary))
+        draws = np.sort(summary.drawn(summary.draw(999, 0)))
         steps = np.diff(draws)
         assert summary.rounding > 0.0
         assert not np.any((steps > summary.rounding) & (steps < 1e3 * summary.rounding))

@@ -11,7 +11,6 @@ import pytest
 from btests import Gaussian
 from btests.data.sample import Sample
 from btests.nulls.aggregation import RankDistribution, Verdict, largest_score, smallest_rank
-from btests.nulls.sign_draws import draw_flips
 from btests.plan import Array, Plan
 from btests.statistics import Family, summarize_family
 from btests.summary import Summary
@@ -36,7 +35,7 @@ def swapped(x: Array, y: Array, rows: tuple[int, ...], partners: tuple[int, ...]
 
 
 def conclude(summaries: tuple[Summary, ...], correction: str, n_resamples: int = 4095) -> Verdict:
-    flips = draw_flips(summaries[0], n_resamples, 0)
+    flips = summaries[0].draw(n_resamples, 0)
     if correction == "max":
         return largest_score(summaries, flips)
     return smallest_rank(summaries, flips, np.array([0.2, 0.5, 0.3]))
@@ -105,7 +104,7 @@ def test_kernels_that_nothing_moves_are_left_out() -> None:
     for used in (kernels, kernels[:1]):
         summaries = summarize_family(Family(used), Sample(x), Sample(y), plan)
         for correction in ("max", "rank"):
-            flips = draw_flips(summaries[0], 199, 0)
+            flips = summaries[0].draw(199, 0)
             one = np.full(len(used), 1.0 / len(used))
             verdict = largest_score(summaries, flips) if correction == "max" else smallest_rank(summaries, flips, one)
             p = verdict.null_distribution.pvalue(summaries[verdict.selected].mean())
@@ -120,7 +119,7 @@ def test_one_kernel_is_the_sign_flip_test() -> None:
     x, y = two_samples(80, 80, 0.2)
     plan = Plan.of_size(80, 80, 8)
     summaries = summarize_family(Family(KERNELS[:1]), Sample(x), Sample(y), plan)
-    flips = draw_flips(summaries[0], 999, 7)
+    flips = summaries[0].draw(999, 7)
     wanted = SignFlip(999).distribution(summaries[0], 7).pvalue(summaries[0].mean())
     assert largest_score(summaries, flips).null_distribution.pvalue(summaries[0].mean()) == wanted
     assert smallest_rank(summaries, flips, np.ones(1)).null_distribution.pvalue(summaries[0].mean()) == pytest.approx(
@@ -142,6 +141,6 @@ def test_pairs_that_no_flip_moves_do_not_outshout_the_others() -> None:
     kernels = (Gaussian(1e-6), Gaussian(0.5), Gaussian(10.0))
     plan = Plan.of_size(400, 400, 40, 3)
     summaries = summarize_family(Family(kernels), Sample(x), Sample(y), plan)
-    verdict = largest_score(summaries, draw_flips(summaries[0], 999, 0))
+    verdict = largest_score(summaries, summaries[0].draw(999, 0))
     assert verdict.selected == 2
     assert verdict.null_distribution.pvalue(summaries[2].mean()) == 0.001

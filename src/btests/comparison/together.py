@@ -5,17 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from btests.api import btest
 from btests.block_size import PAPER_EXPONENT, root
 from btests.nulls import SignFlip
 from btests.nulls.registry import null_of
-from btests.nulls.sign_draws import Flips, draw_flips
 from btests.plan import Array, Plan
 from btests.result import TestResult
 from btests.selection import Aggregate, MedianHeuristic, default_family
-from btests.summary import Summary
+from btests.symmetries import SignDraws, SwapGroups
 
 #: The kernels of the joint test by default, and the place of the Gaussian of median bandwidth among them.
 DEFAULT_KERNELS = Aggregate(default_family())
@@ -38,7 +35,7 @@ class Together:
     """The kernel test, and the blocks and sign flips of the other tests: finer ones than the kernel test needs."""
 
     result: TestResult
-    flips: Flips
+    flips: SignDraws
     plan: Plan
 
 
@@ -61,7 +58,7 @@ def look(
 def beside(result: TestResult, n_x: int, n_y: int, seed: int) -> Together:
     """Return a kernel test, and sign flips for the tests of columns and pairs on ``n_x`` and ``n_y`` rows."""
     plan = Plan.of_size(n_x, n_y, min(_LARGEST_BLOCK, root(min(n_x, n_y), PAPER_EXPONENT)), _SHARES)
-    return Together(result, draw_flips(_shape(plan), SignFlip().n_resamples, seed), plan)
+    return Together(result, SwapGroups().draw(plan, plan.moments_shape, SignFlip().n_resamples, seed), plan)
 
 
 def measure(x: Array, y: Array, *, kernel: Any, block_size: int | str | None, budget: float | None) -> TestResult:
@@ -72,9 +69,3 @@ def measure(x: Array, y: Array, *, kernel: Any, block_size: int | str | None, bu
     chosen = MedianHeuristic(n_rows=_MEDIAN_ROWS) if kernel is None else kernel
     few = SignFlip(_FEW_RESAMPLES)
     return btest(x, y, kernel=chosen, null=few, block_size=block_size, budget=budget, seed=0, **_AS_ENCODED)
-
-
-def _shape(plan: Plan) -> Summary:
-    """Return an empty summary of the shape of the blocks, to draw signs for."""
-    k = plan.moment_size
-    return Summary.of(plan, np.zeros(plan.n_blocks), np.zeros((plan.n_strata, k, k)))

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from btests.comparison.cells import Cells
-from btests.nulls.sign_draws import Flips, unpack
 from btests.plan import Array, Index, Plan
+from btests.symmetries.swap_groups import SignDraws, unpack
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Units:
     exhaustive: bool
 
     @classmethod
-    def of(cls, plan: Plan, flips: Flips, orders: tuple[Index, Index]) -> Units:
+    def of(cls, plan: Plan, flips: SignDraws, orders: tuple[Index, Index]) -> Units:
         """Return the units of blocks and the draws of flips; ``orders`` are those in which the rows are dealt."""
         of_x, of_y = plan.partners()
         fold = np.searchsorted(plan.stratum_edges(), _block_of_pairs(plan), side="right") - 1

@@ -10,9 +10,9 @@ from typing import Protocol
 import numpy as np
 
 from btests.nulls.distributions import NullDistribution, ResampledDistribution
-from btests.nulls.sign_draws import Flips
 from btests.plan import Array
 from btests.summary import MIN_SNR, Summary
+from btests.symmetries import Draws
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class PValueScore:
 
 def largest_score(
     summaries: Sequence[Summary],
-    flips: Flips,
+    flips: Draws,
     weights: Array | None = None,
     *,
     sharpness: float = math.inf,
@@ -119,7 +119,7 @@ def largest_score(
         null_distribution = ResampledDistribution(np.zeros(flips.n_draws), math.inf, flips.exhaustive, tie_weight)
         return Verdict(0, null_distribution, np.zeros(len(summaries)), is_resolved=False)
     ratios = np.array([summaries[j].moving() for j in alive]) / deviations[alive]
-    slack = np.array([flips.tolerance(summaries[j]) for j in alive]) / deviations[alive]
+    slack = np.array([summaries[j].tolerance() for j in alive]) / deviations[alive]
     scales = [_score_of(summaries[j], None if weights is None else float(weights[j])) for j in alive]
     observed, above = (
         np.array([scale.score(np.array([z]))[0] for scale, z in zip(scales, values, strict=True)])
@@ -130,8 +130,8 @@ def largest_score(
     best = int(np.argmax(observed + margin >= (observed - margin).max()))
     draws = np.full(flips.n_draws, -np.inf)
     for j, scale in zip(alive, scales, strict=True):
-        still = summaries[j].mean() - summaries[j].moving()
-        _accumulate(draws, scale.score((flips.means(summaries[j]) - still) / deviations[j]), sharpness)
+        still = summaries[j].estimate() - summaries[j].moving()
+        _accumulate(draws, scale.score((summaries[j].drawn(flips) - still) / deviations[j]), sharpness)
     if sharpness < math.inf:  # as much above the best kernel as the soft maximum of the data is
         soft = np.full(1, -np.inf)
         for score in observed:
@@ -141,7 +141,7 @@ def largest_score(
     scores[alive] = observed
     # In the unit of the best kernel: the statistic is its MMD^2, and the threshold one for that.
     selected, unit = alive[best], float(deviations[alive[best]])
-    still = summaries[selected].mean() - summaries[selected].moving()
+    still = summaries[selected].estimate() - summaries[selected].moving()
     reach = scales[best].ratio(observed[best] + np.array([2.0 * margin.max()]))[0] - ratios[best]
     tolerance = unit * max(2.0 * float(slack[best]), float(reach))
     null_distribution = ResampledDistribution(
@@ -155,7 +155,7 @@ def _score_of(summary: Summary, weight: float | None) -> Score:
         return RatioScore()
     # Negative where a few pairs of rows outweigh all others. The law of so few is no Pearson III law, which ends where
     # their sum often is.
-    return PValueScore(max(0.0, summary.flip_skewness()), weight)
+    return PValueScore(max(0.0, summary.draw_skewness()), weight)
 
 
 def _accumulate(best: Array, scores: Array, sharpness: float) -> None:
@@ -166,7 +166,7 @@ def _accumulate(best: Array, scores: Array, sharpness: float) -> None:
         np.maximum(best, scores, out=best)
 
 
-def smallest_rank(summaries: Sequence[Summary], flips: Flips, weights: Array) -> Verdict:
+def smallest_rank(summaries: Sequence[Summary], flips: Draws, weights: Array) -> Verdict:
     r"""Compare the smallest ``p_j / w_j`` with the smallest that each flip gives, p_j the p-value of kernel j alone.
 
     It is the correction of MMDAgg (Schrab et al. 2023) as a p-value: each kernel's own test has the level ``u w_j``, u
@@ -176,19 +176,19 @@ def smallest_rank(summaries: Sequence[Summary], flips: Flips, weights: Array) ->
     n_all = flips.n_draws + (not flips.exhaustive)
     means = np.empty((len(summaries), n_all))
     for row, summary in zip(means, summaries, strict=True):
-        row[: flips.n_draws] = flips.means(summary)
-        row[flips.n_draws :] = summary.mean()
+        row[: flips.n_draws] = summary.drawn(flips)
+        row[flips.n_draws :] = summary.estimate()
     # Of a kernel that has nothing to say all outcomes are equal.
     tolerances = np.full(len(summaries), np.inf)
     alive = _resolved(summaries)[1]
     for j in alive:
-        tolerances[j] = flips.tolerance(summaries[j])
+        tolerances[j] = summaries[j].tolerance()
     own = [np.sort(row) for row in means]
     # How many of all outcomes are at least as large, ties included.
     counts = np.stack(
         [n_all - np.searchsorted(o, row - t, side="left") for o, row, t in zip(own, means, tolerances, strict=True)]
     )
-    observed = np.array([summary.mean() for summary in summaries])
+    observed = np.array([summary.estimate() for summary in summaries])
     ranks = np.array(
         [n_all - int(np.searchsorted(o, m - t)) for o, m, t in zip(own, observed, tolerances, strict=True)]
     )

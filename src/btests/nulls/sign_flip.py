@@ -9,7 +9,6 @@ from typing import Literal
 import numpy as np
 
 from btests.nulls.distributions import ResampledDistribution
-from btests.nulls.sign_draws import draw_flips
 from btests.summary import Summary
 
 
@@ -50,13 +49,13 @@ class SignFlip:
 
     def statistic(self, summary: Summary) -> float:
         """Return the average of the block values."""
-        return summary.mean()
+        return summary.estimate()
 
     def distribution(self, summary: Summary, seed: int) -> ResampledDistribution:
         """Return the law of the statistic under the null hypothesis."""
-        flips = draw_flips(summary, self.n_resamples, seed)
-        draws = np.sort(flips.means(summary))
-        return ResampledDistribution(draws, flips.tolerance(summary), flips.exhaustive, self.tie_weight(seed))
+        draws = summary.draw(self.n_resamples, seed)
+        values = np.sort(summary.drawn(draws))
+        return ResampledDistribution(values, summary.tolerance(), draws.exhaustive, self.tie_weight(seed))
 
     def tie_weight(self, seed: int) -> float:
         """Return what a draw equal to the statistic counts for."""

@@ -28,7 +28,7 @@ class ThirdCumulant:
         """Return the law of the statistic under the null hypothesis; the seed plays no part."""
         n_groups = summary.plan.n_groups * len(summary.moments)
         warn_if_few_blocks("ThirdCumulant()", n_groups // 2, 16)
-        sd, skewness = summary.deviation(), summary.flip_skewness()
+        sd, skewness = summary.deviation(), summary.draw_skewness()
         if summary.plan.paired:
             return PearsonIIIDistribution(sd / math.sqrt(summary.plan.flipped_share()) if sd else 0.0, skewness)
         # What has no partner is a large part of the statistic that no swap moves: the law is around it, as it stands.

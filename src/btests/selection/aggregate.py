@@ -12,7 +12,6 @@ import numpy as np
 from btests.data.sample import AnySample
 from btests.kernels.parameters import require_positive
 from btests.nulls.aggregation import Verdict, largest_score, smallest_rank
-from btests.nulls.sign_draws import draw_flips
 from btests.nulls.sign_flip import SignFlip
 from btests.plan import Plan
 from btests.selection.bandwidth_families import bandwidths
@@ -100,7 +99,7 @@ class Aggregate:
 
     def conclude(self, summaries: Sequence[Summary], null: SignFlip, seed: int) -> Verdict:
         """Return which kernel spoke, and how surely."""
-        flips = draw_flips(summaries[0], null.n_resamples, seed)
+        flips = summaries[0].draw(null.n_resamples, seed)
         weights = np.array(self.weights or np.ones(len(summaries)))
         weights /= weights.sum()
         if self.correction == "rank":
