@@ -19,11 +19,11 @@ from btests._core.threads import default_threads
 from btests._warnings import BTestWarning
 from btests.api import btest
 from btests.block_size import BlockRule
+from btests.conclude import conclude
 from btests.data.sample import Sample
 from btests.nulls import CrossMMD, Normal, Null, SignFlip, ThirdCumulant
 from btests.pipeline import choose
 from btests.plan import Plan
-from btests.result import TestResult
 from btests.selection import Setting
 from btests.statistics import MMD, summarize
 from studies.counts import LEVELS, Counts, read_counts, write_counts
@@ -146,7 +146,7 @@ def run_piece(cell: Cell, piece: int, seed: int) -> list[Counts]:
                     continue  # it needs samples of one length
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", BTestWarning)
-                    pvalue = TestResult.conclude(summary, null, kernel, trial).pvalue
+                    pvalue = conclude((kernel,), (summary,), null, trial).pvalue
                 for k, level in enumerate(LEVELS):
                     counts[b, name][k] += pvalue <= level
     return [

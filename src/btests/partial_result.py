@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from btests.conclude import conclude
 from btests.kernels.combination import shortened
 from btests.kernels.protocol import Kernel
 from btests.kernels.serialization import to_spec
-from btests.nulls import Null, SignFlip
+from btests.nulls import Null
 from btests.nulls.protocol import wants_gram
 from btests.nulls.registry import null_of
 from btests.result import TestResult
-from btests.selection import Aggregate, Candidate, Selection
+from btests.selection import Aggregate
 from btests.summary import Summary
 
 # What a message calls that in which tallies differ, where its name does not say it.
@@ -106,7 +106,23 @@ class PartialResult:
 
         To look again and again and stop at the first small p-value is not a test at that level.
         """
-        return replace(conclude(self, null_of(null)), read="in batches")
+        null = null_of(null)
+        if wants_gram(null):
+            raise ValueError(
+                f"{null!r} needs all rows at once, and a partial result has none; take SignFlip() or Normal()"
+            )
+        several = len(self.kernels) > 1
+        result = conclude(
+            self.kernels,
+            self.summaries,
+            null,
+            self.seed,
+            selector=Aggregate(self.kernels, self.correction, self.weights) if several else None,  # type: ignore[arg-type]
+            engine=self.engine,
+            order=self.order,
+            n_pending=self.n_pending,
+        )
+        return replace(result, read="in batches")
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write a file that ``PartialResult.load`` reads; one that exists is overwritten with ``force`` alone."""
@@ -132,54 +148,3 @@ def _alike(one: Any, other: Any) -> bool:
         return True
     many = isinstance(one, tuple) and isinstance(other, tuple) and all(map(callable, (*one, *other)))
     return many and list(map(to_spec, one)) == list(map(to_spec, other))
-
-
-def conclude(
-    partial: PartialResult,
-    null: Null,
-    *,
-    began: float | None = None,
-    selector: Aggregate | None = None,
-    selection: Selection | None = None,
-) -> TestResult:
-    """Return the result of a complete tally; of a family, that of the kernel that spoke."""
-    began = time.perf_counter() if began is None else began
-    if wants_gram(null):
-        raise ValueError(f"{null!r} needs all rows at once, and a tally has none; take SignFlip() or Normal()")
-    if not partial.is_complete:
-        n = partial.summaries[0].plan.n_blocks
-        raise ValueError(f"{partial.n_blocks} of {n} blocks are there; add the others first")
-    if len(partial.kernels) == 1:
-        return TestResult.conclude(
-            partial.summaries[0],
-            null,
-            partial.kernels[0],
-            partial.seed,
-            engine=partial.engine,
-            began=began,
-            order=partial.order,
-            n_pending=partial.n_pending,
-        )
-    if not isinstance(null, SignFlip):
-        raise ValueError(f"Aggregate needs sign flips that its kernels share: null must be SignFlip(), got {null!r}")
-    aggregate = selector or Aggregate(partial.kernels, partial.correction, partial.weights)  # type: ignore[arg-type]
-    verdict = aggregate.conclude(partial.summaries, null, partial.seed)
-    rated = tuple(
-        Candidate(kernel, float(score), float(j == verdict.selected))
-        for j, (kernel, score) in enumerate(zip(partial.kernels, verdict.scores, strict=True))
-    )
-    selected = verdict.selected
-    return TestResult.conclude(
-        partial.summaries[selected] if verdict.is_resolved else partial.summaries[selected].zeroed(),
-        null,
-        partial.kernels[selected],
-        partial.seed,
-        engine=partial.engine,
-        began=began,
-        null_distribution=verdict.null_distribution,
-        selector=aggregate,
-        candidates=rated,
-        selection=selection,
-        order=partial.order,
-        n_pending=partial.n_pending,
-    )

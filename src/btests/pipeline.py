@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from btests.block_size import BlockSize
+from btests.conclude import conclude
 from btests.data.sample import AnySample, Sample
 from btests.kernels import Kernel, OnColumns
-from btests.nulls import Null, NullDistribution, SignFlip
+from btests.nulls import Null, SignFlip
 from btests.nulls.protocol import check_sizes, wants_gram
-from btests.partial_result import PartialResult, conclude
 from btests.plan import Plan
 from btests.result import TestResult
 from btests.scaling import pooled_scales, warn_of_scales
@@ -77,8 +77,17 @@ class Question:
             )
         selection, summaries = aggregate.summarize(x, y, self.setting)
         kernels = tuple(candidate.kernel for candidate in selection.candidates)
-        partial = PartialResult(kernels, summaries, self.seed, engine=Family(kernels).engine(x), order=self.order)
-        found = conclude(partial, self.null, began=self.began, selector=aggregate, selection=selection)
+        found = conclude(
+            kernels,
+            summaries,
+            self.null,
+            self.seed,
+            selector=aggregate,
+            selection=selection,
+            engine=Family(kernels).engine(x),
+            order=self.order,
+            began=self.began,
+        )
         # Moments of the strongest kernel alone, which is the one that is reported.
         summary = with_row_moments(found.summary, found.kernel, x, y)
         return replace(found, summary=summary, block_rule=self.setting.block_size(x, y, kernels).rule)
@@ -91,28 +100,24 @@ class Question:
         size, rule = self._size(x, y, kernel)
         plan = Plan.of_size(len(x), len(y), size)
         engine = statistic.engine(x)
-        evidence: object = None
-        null_distribution: NullDistribution | None = None
+        gram: Gram | None = None
         if wants_gram(self.null) and isinstance(x, Sample) and isinstance(y, Sample):
             # The plain path would hold the matrices of a whole block, which is all rows here, and evaluate a kernel
             # that is slow a second time: the one pass over the tiles serves both. Compiled loops are faster than that.
-            evidence = gram = Gram(kernel, x, y, for_summary=engine == "numpy")
-            null_distribution = self.null.distribution(gram, self.seed)
-            summary = gram.summary() if engine == "numpy" else summarize(statistic, x, y, plan)
-        else:
-            summary = summarize(statistic, x, y, plan)
-        found = TestResult.conclude(
-            with_row_moments(summary, kernel, x, y),
+            gram = Gram(kernel, x, y, for_summary=engine == "numpy")
+        by_tiles = None if gram is None or engine != "numpy" else gram.summary()
+        summary = summarize(statistic, x, y, plan) if by_tiles is None else by_tiles
+        found = conclude(
+            (kernel,),
+            (with_row_moments(summary, kernel, x, y),),
             self.null,
-            kernel,
             self.seed,
-            engine=engine,
-            began=self.began,
-            evidence=evidence,
-            null_distribution=null_distribution,
             selector=selector_of(self.kernel) if not isinstance(self.kernel, Aggregate) else None,
             selection=selection,
+            gram=gram,
+            engine=engine,
             order=self.order,
+            began=self.began,
         )
         return replace(found, block_rule=rule)
 

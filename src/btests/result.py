@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from btests._validation import check_alpha
 from btests.diagnostics import Normality, ks_normality, skewness
@@ -20,13 +17,9 @@ from btests.kernels.protocol import Kernel
 from btests.nulls.distributions import NullDistribution, ResampledDistribution
 from btests.nulls.protocol import Null
 from btests.plan import Array
-from btests.result_notes import note_on, warn_of_order, warn_of_rounding
 from btests.selection.aggregate import Aggregate
-from btests.selection.protocol import Candidate, Selection, Selector
+from btests.selection.protocol import Candidate, Selector
 from btests.summary import Summary
-
-OVERFLOWED = "the kernel overflowed or gave NaN here; scale the data down or take a bounded kernel"
-
 
 # Rules for block sizes in words.
 _RULES = {"budget": "budget of operations", "n^0.5": "square root of n"}
@@ -111,67 +104,6 @@ class TestResult:
     read: str = field(default="at once", compare=False)
     block_rule: str = field(default="given", compare=False)
     scale: tuple[float, ...] | None = field(default=None, repr=False)
-
-    @classmethod
-    def conclude(
-        cls,
-        summary: Summary,
-        null: Null,
-        kernel: Kernel,
-        seed: int,
-        *,
-        engine: str = "",
-        began: float | None = None,
-        evidence: object = None,
-        null_distribution: NullDistribution | None = None,
-        selector: Selector | Aggregate | None = None,
-        selection: Selection | None = None,
-        candidates: tuple[Candidate, ...] | None = None,
-        order: str = "as stored",
-        n_pending: tuple[int, int] = (0, 0),
-    ) -> TestResult:
-        """Return the result of a complete summary; ``began`` is when the work did, on ``time.perf_counter``.
-
-        ``evidence`` is what the null learns from where that is not the summary, ``law`` what it has learned already;
-        ``selector`` and ``selection`` are how the kernel was chosen, of which the result keeps all but the data, and
-        ``candidates`` those that it was chosen from, where that is not what the selection says.
-        """
-        if not summary.is_complete:
-            raise ValueError(f"{summary.values.size} of {summary.plan.n_blocks} blocks are there; add the others first")
-        if not (np.isfinite(summary.values).all() and np.isfinite(summary.moments).all()):
-            raise ValueError(OVERFLOWED)
-        if null_distribution is None:  # a family has been listened to before
-            summary = summary.resolved()
-        warn_of_rounding(summary, kernel)
-        evidence = summary if evidence is None else evidence
-        null_distribution = null.distribution(evidence, seed) if null_distribution is None else null_distribution
-        statistic = null.statistic(evidence)
-        pvalue = null_distribution.pvalue(statistic)
-        b = summary.plan
-        seconds = 0.0 if began is None else time.perf_counter() - began
-        note, n_train = ("", (0, 0)) if selection is None else (selection.note, selection.n_train)
-        if candidates is None:
-            candidates = () if selection is None else selection.candidates
-        warn_of_order(summary, order)
-        sizes = (b.n_blocks, b.block_size, b.n_x, b.n_y)
-        return cls(
-            statistic,
-            pvalue,
-            *sizes,
-            null,
-            kernel,
-            seed,
-            engine,
-            seconds,
-            summary,
-            null_distribution,
-            selector,
-            candidates,
-            note or note_on(summary, null_distribution),
-            n_train,
-            order,
-            n_pending,
-        )
 
     def __iter__(self) -> Iterator[float]:
         """Yield statistic and p-value, as scipy's results do."""

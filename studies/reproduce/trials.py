@@ -10,13 +10,13 @@ import numpy as np
 
 from btests._warnings import BTestWarning
 from btests.block_size import BlockRule
+from btests.conclude import conclude
 from btests.data.sample import Sample
 from btests.datasets import blobs
 from btests.kernels import Gaussian, Kernel
 from btests.nulls import Normal, Null
 from btests.pipeline import choose
 from btests.plan import Array, Plan
-from btests.result import TestResult
 from btests.selection import MedianHeuristic, Selection, Selector, Setting, Weights
 from btests.selection.argmax import combine, first_of_the_best
 from btests.selection.block_statistics import evidence_of
@@ -93,7 +93,7 @@ def rejects(selection: Selection, block_size: int, null: Null | None = None, see
     summary = MMD(selection.kernel).summarize(x, y, blocks)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BTestWarning)  # few blocks: that is what is measured
-        return TestResult.conclude(summary, null or Normal(), selection.kernel, seed).rejects(LEVEL)
+        return conclude((selection.kernel,), (summary,), null or Normal(), seed).rejects(LEVEL)
 
 
 def pieces_by_strategy(

@@ -137,7 +137,7 @@ def test_what_does_not_add_says_why() -> None:
 
 def test_what_a_tally_cannot_tell() -> None:
     partial = stream_of(500, 0).partial()
-    with pytest.raises(ValueError, match="needs all rows at once, and a tally has none"):
+    with pytest.raises(ValueError, match="needs all rows at once, and a partial result has none"):
         partial.result(Permutation())
     with pytest.raises(ValueError, match="null must be SignFlip"):
         partial.result(Normal())

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from btests import Gaussian, Normal
+from btests.conclude import conclude
 from btests.data.sample import Sample
 from btests.datasets import blobs
 from btests.plan import Plan
-from btests.result import TestResult
 from btests.statistics import MMD
 from tests.bounds import FALSE_ALARM, count_bounds
 
@@ -31,7 +31,7 @@ def errors(n: int, block_size: int, bandwidth: float) -> int:
     for _ in range(N_TRIALS):
         x, y = Sample(blobs(n, rng)), Sample(blobs(n, rng, rotated=False))
         summary = MMD(kernel).summarize(x, y, plan)
-        missed += not TestResult.conclude(summary, null, kernel, 0).rejects(0.05)
+        missed += not conclude((kernel,), (summary,), null, 0).rejects(0.05)
     return missed
 
 

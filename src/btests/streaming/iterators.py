@@ -13,7 +13,6 @@ from btests.data.protocol import Rows
 from btests.execution.samples import dealt, is_elsewhere, names_of, source_of, weaker
 from btests.kernels import Kernel
 from btests.nulls import Null
-from btests.partial_result import conclude
 from btests.result import TestResult
 from btests.selection import Aggregate, Selector
 from btests.selection.registry import KERNELS
@@ -74,10 +73,10 @@ class BatchQuestion:
         if stream.n_blocks == 0:
             (n_x, n_y), sizes = stream.n_rows, f"block_size is {size}"
             raise ValueError(f"x has {n_x} rows and y has {n_y}, and {sizes}; name one that they fill")
-        found = conclude(replace(stream.partial(), order=order), self.null, began=self.began)
+        found = replace(stream.partial(), order=order).result(self.null)
         chosen_by = KERNELS[kernel] if isinstance(kernel, str) else kernel
         selector = chosen_by if isinstance(chosen_by, (Selector, Aggregate)) else None
-        return replace(found, read="in batches", selector=selector)
+        return replace(found, selector=selector, seconds=time.perf_counter() - self.began)
 
     def _side(self, label: str, value: Any, stream: int) -> Batches | _Ranges:
         if is_batches(value):

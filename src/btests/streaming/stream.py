@@ -12,6 +12,7 @@ import numpy.typing as npt
 from btests import _core, pairwise_sum
 from btests._core.threads import limit_threads
 from btests._validation import check_seed, check_threads
+from btests.conclude import OVERFLOWED
 from btests.data.location import FRAME_ROWS, Frame
 from btests.data.row_slice import Window
 from btests.data.sample import Sample
@@ -19,7 +20,7 @@ from btests.kernels.protocol import Kernel
 from btests.nulls import Null
 from btests.partial_result import PartialResult
 from btests.plan import Array, Index, Plan
-from btests.result import OVERFLOWED, TestResult
+from btests.result import TestResult
 from btests.selection import Aggregate, MedianHeuristic
 from btests.statistics import Family, measured
 from btests.statistics.numpy_backend import kernel_scales

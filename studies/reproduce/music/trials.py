@@ -10,12 +10,12 @@ import numpy as np
 
 from btests._warnings import BTestWarning
 from btests.block_size import BlockRule
+from btests.conclude import conclude
 from btests.data.sample import AnySample, Sample
 from btests.kernels import Gaussian, Kernel
 from btests.nulls import Normal
 from btests.pipeline import choose
 from btests.plan import Array, Plan
-from btests.result import TestResult
 from btests.selection import MedianHeuristic, Selector, Setting, Weights
 from btests.statistics import Family
 from btests.statistics.driver import summarize_family
@@ -136,4 +136,4 @@ def is_significant(summary: Summary, kernel: Kernel) -> bool:
     """Whether the paper's test rejects."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BTestWarning)  # few blocks: that is what is measured
-        return TestResult.conclude(summary, Normal(), kernel, 0).rejects(LEVEL)
+        return conclude((kernel,), (summary,), Normal(), 0).rejects(LEVEL)

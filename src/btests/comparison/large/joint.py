@@ -11,6 +11,7 @@ from typing import Any
 from btests.block_size import BlockRule
 from btests.comparison.together import CENTRE, DEFAULT_KERNELS
 from btests.comparison.wording import option
+from btests.conclude import conclude
 from btests.data.permuted import Dealt
 from btests.data.protocol import Source
 from btests.execution.checkpoint import Recorder
@@ -20,7 +21,6 @@ from btests.execution.samples import StoredSamples, open_samples
 from btests.nulls import Null, SignFlip
 from btests.nulls.protocol import wants_gram
 from btests.nulls.registry import null_of
-from btests.partial_result import PartialResult, conclude
 from btests.pipeline import Question
 from btests.result import TestResult
 from btests.selection import Setting
@@ -75,7 +75,7 @@ def jointly(
             question = Question(kernel, null, recorder.seed, Setting(rule), samples.order, began)
             result = question.of(samples.x, samples.y)
             central = result.summary, result.kernel
-    effect = TestResult.conclude(central[0], SignFlip(_FEW_RESAMPLES), central[1], 0, engine=result.engine)
+    effect = conclude((central[1],), (central[0],), SignFlip(_FEW_RESAMPLES), 0, engine=result.engine)
     return Joint(replace(result, read=read), effect)
 
 
@@ -98,8 +98,17 @@ def _all_kernels(
     """Return the test with Gaussians of several bandwidths, and the summary of the one of median bandwidth."""
     selection, summaries = DEFAULT_KERNELS.summarize(samples.x, samples.y, setting)
     kernels = tuple(candidate.kernel for candidate in selection.candidates)
-    partial = PartialResult(kernels, summaries, seed, engine=Family(kernels).engine(samples.x), order=samples.order)
-    result = conclude(partial, null, began=began, selector=DEFAULT_KERNELS, selection=selection)
+    result = conclude(
+        kernels,
+        summaries,
+        null,
+        seed,
+        selector=DEFAULT_KERNELS,
+        selection=selection,
+        engine=Family(kernels).engine(samples.x),
+        order=samples.order,
+        began=began,
+    )
     result = replace(result, block_rule=setting.block_size(samples.x, samples.y, kernels).rule)
     central = with_row_moments(summaries[CENTRE], kernels[CENTRE], samples.x, samples.y)
     return result, (central, kernels[CENTRE])
