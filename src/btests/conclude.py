@@ -67,8 +67,8 @@ def conclude(
         If blocks are missing, or values are not finite.
     """
     began = time.perf_counter() if began is None else began
-    for summary in summaries:
-        _check(summary)
+    for kernel, summary in zip(kernels, summaries, strict=True):
+        _check(summary, kernel if len(kernels) > 1 else None)
     distribution: NullDistribution | None = None
     candidates = () if selection is None else selection.candidates
     best, summary = 0, summaries[0]
@@ -116,9 +116,11 @@ def conclude(
     )
 
 
-def _check(summary: Summary) -> None:
-    """Raise unless all blocks are present and finite."""
+def _check(summary: Summary, member: Kernel | None) -> None:
+    """Raise unless all blocks are present and finite, those of a member of a family by its name."""
     if not summary.is_complete:
         raise ValueError(f"{summary.values.size} of {summary.plan.n_blocks} blocks are there; add the others first")
     if not (np.isfinite(summary.values).all() and np.isfinite(summary.moments).all()):
-        raise ValueError(OVERFLOWED)
+        if member is None:
+            raise ValueError(OVERFLOWED)
+        raise ValueError(f"{member!r} overflowed or gave NaN here; scale the data down or take it out of the family")

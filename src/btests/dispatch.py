@@ -14,7 +14,6 @@ from btests._validation import check_seed
 from btests.block_size import check_block_rule
 from btests.execution.checkpoint import Recorder, telling_how_to_go_on
 from btests.execution.dask import reach
-from btests.execution.observer import observed_by
 from btests.execution.samples import describe, is_elsewhere, left_out, matched, names_of, open_samples
 from btests.kernels import Kernel
 from btests.kernels.fingerprint import fingerprint
@@ -100,9 +99,10 @@ class Call:
                 telling_how_to_go_on(recorder),
                 closing(open_samples(*sources, recorder.seed, self.shuffle, cluster)) as stored,
             ):
+                setting = replace(setting, executor=stored.executor(recorder))
                 options = (setting, stored.order, self.began, scale, names)
                 question = Question(self.kernel, self.null, recorder.seed, *options)
-                with limit_threads(self.n_threads), observed_by(recorder):
+                with limit_threads(self.n_threads):
                     found = question.of(stored.x, stored.y)
                 note = "; ".join(filter(None, (found.note, left_out(*sources))))
                 return replace(found, read=stored.read, note=note)

@@ -20,7 +20,8 @@ from btests.kernels.serialization import from_spec, to_spec
 from btests.partial_result import PartialResult
 from btests.plan import Plan
 from btests.selection import Aggregate
-from btests.statistics import measured
+from btests.statistics import with_accuracy
+from btests.statistics.multi_kernel import accuracies
 from btests.summary import Part, Summary, check_alike
 
 #: Of the format. A file of another version is refused, not guessed at.
@@ -158,7 +159,7 @@ def partial_result_of(header: dict[str, Any], arrays: dict[str, Any]) -> Partial
         raise ValueError(f"nothing is computed in {dtype!r}")
     return PartialResult(
         kernels,
-        measured(summaries, kernels, [float(kernel_scale) for kernel_scale in header["kernel_scale"]]),
+        with_accuracy(summaries, accuracies(kernels, [float(kernel_scale) for kernel_scale in header["kernel_scale"]])),
         _whole(header["seed"], "the seed"),
         str(header["correction"]),
         weights,
@@ -172,11 +173,17 @@ def partial_result_of(header: dict[str, Any], arrays: dict[str, Any]) -> Partial
 
 def _part(told: dict[str, Any], arrays: dict[str, Any], p: int, j: int) -> Part:
     n_x, n_y, n_blocks, n_kernels = (_whole(told[name], name) for name in ("n_x", "n_y", "n_blocks", "n_kernels"))
-    plan = Plan(n_x, n_y, n_blocks, n_kernels)
+    shape = told.get("moment_shape")
+    plan = Plan(
+        n_x, n_y, n_blocks, n_kernels, None if shape is None else tuple(_whole(k, "moment_shape") for k in shape)
+    )
     if not 1 <= plan.n_blocks <= min(plan.n_x, plan.n_y) // 2 or plan.n_kernels < 1:
         raise ValueError(f"no plan has {plan.n_x} and {plan.n_y} rows in {plan.n_blocks} blocks")
     spans, nodes = (_array(arrays, f"{name}_{p}", np.int64, 2) for name in ("spans", "nodes"))
-    values, moments = (_array(arrays, f"{name}_{p}_{j}", np.float64, n) for name, n in (("values", 1), ("moments", 3)))
+    values, moments = (
+        _array(arrays, f"{name}_{p}_{j}", np.float64, n)
+        for name, n in (("values", 1), ("moments", len(plan.moments_shape)))
+    )
     # Numbers are looked at before anything is made of them: those of an altered file may be as large as they like.
     inside = spans.shape[1] == 2 and (not spans.size or (spans.min() >= 0 and spans.max() <= plan.n_blocks))
     apart = inside and np.all(spans[:, 0] < spans[:, 1]) and np.all(spans[1:, 0] > spans[:-1, 1])
@@ -184,7 +191,7 @@ def _part(told: dict[str, Any], arrays: dict[str, Any], p: int, j: int) -> Part:
         raise ValueError(f"the blocks of part {told['number']} are not all there")
     wanted = [pairwise_sum.cover(first, last, plan.n_blocks, plan.stratum_level) for first, last in spans.tolist()]
     whole = np.concatenate([nodes[:0], *wanted])
-    if not np.array_equal(nodes, whole) or moments.shape != (len(nodes), plan.moment_size, plan.moment_size):
+    if not np.array_equal(nodes, whole) or moments.shape != (len(nodes), *plan.moments_shape[1:]):
         raise ValueError(f"the blocks of part {told['number']} are not all there")
     return Part(int(told["number"]), plan, spans, values, nodes, moments)
 

@@ -18,7 +18,15 @@ from btests.result import TestResult
 from btests.scaling import pooled_scales, warn_of_scales
 from btests.selection import Aggregate, PerCoordinate, Selection, Selector, Setting
 from btests.selection.registry import KERNELS
-from btests.statistics import MMD, Family, Gram, summarize, with_row_moments
+from btests.statistics import (
+    Executor,
+    Family,
+    Gram,
+    Statistic,
+    plan_for,
+    summarize_all,
+    with_row_moments,
+)
 from btests.statistics.checks import check_kernel, check_precision
 
 
@@ -64,72 +72,106 @@ class Question:
             x, y = x.scaled(scales), y.scaled(scales)
         elif x.is_numeric and self.scale is None and _mixes_columns(self.kernel):
             warn_of_scales(x, y, self.names)
-        if isinstance(self.kernel, Aggregate):
-            found = self._all_kernels(self.kernel, x, y)
-        else:
-            found = self._one_kernel(choose(self.kernel, x, y, self.setting))
-        return found if scales is None else replace(found, scale=tuple(scales.tolist()))
-
-    def _all_kernels(self, aggregate: Aggregate, x: AnySample, y: AnySample) -> TestResult:
-        if not isinstance(self.null, SignFlip):
+        selector = selector_of(self.kernel)
+        if isinstance(selector, Aggregate) and not isinstance(self.null, SignFlip):
             raise ValueError(
                 f"Aggregate needs sign flips that its kernels share: null must be SignFlip(), got {self.null!r}"
             )
-        selection, summaries = aggregate.summarize(x, y, self.setting)
-        kernels = tuple(candidate.kernel for candidate in selection.candidates)
-        found = conclude(
-            kernels,
-            summaries,
+        found = self._run(selector, choose(self.kernel, x, y, self.setting))
+        return found if scales is None else replace(found, scale=tuple(scales.tolist()))
+
+    def _run(self, selector: Selector | None, selection: Selection) -> TestResult:
+        kernels: tuple[Kernel, ...] = (selection.kernel,)
+        if isinstance(selector, Aggregate):
+            kernels = tuple(candidate.kernel for candidate in selection.candidates)
+        x, y = selection.x, selection.y
+        for kernel in kernels:
+            check_kernel(kernel, x, y)
+        if len(kernels) == 1:  # a family is always in float64: its flat members are nothing but rounding in float32
+            check_precision(kernels[0], x, y, self.setting.dtype)
+        statistic = Family(kernels, self.setting.dtype if len(kernels) == 1 else "float64")
+        size, rule = self._size(x, y, kernels)
+        found = run_test(
+            statistic,
+            (x, y),
+            plan_for(statistic, len(x), len(y), size),
+            self.setting.executor,
             self.null,
-            self.seed,
-            selector=aggregate,
+            seed=self.seed,
+            selector=selector,
             selection=selection,
-            engine=Family(kernels).engine(x),
             order=self.order,
             began=self.began,
         )
-        # Moments of the strongest kernel alone, which is the one that is reported.
         summary = with_row_moments(found.summary, found.kernel, x, y)
-        return replace(found, summary=summary, block_rule=self.setting.block_size(x, y, kernels).rule)
+        return replace(found, summary=summary, block_rule=rule)
 
-    def _one_kernel(self, selection: Selection) -> TestResult:
-        kernel, x, y = selection.kernel, selection.x, selection.y
-        check_kernel(kernel, x, y)
-        check_precision(kernel, x, y, self.setting.dtype)
-        statistic = MMD(kernel, self.setting.dtype)
-        size, rule = self._size(x, y, kernel)
-        plan = Plan.of_size(len(x), len(y), size)
-        engine = statistic.engine(x)
-        gram: Gram | None = None
-        if wants_gram(self.null) and isinstance(x, Sample) and isinstance(y, Sample):
-            # The plain path would hold the matrices of a whole block, which is all rows here, and evaluate a kernel
-            # that is slow a second time: the one pass over the tiles serves both. Compiled loops are faster than that.
-            gram = Gram(kernel, x, y, for_summary=engine == "numpy")
-        by_tiles = None if gram is None or engine != "numpy" else gram.summary()
-        summary = summarize(statistic, x, y, plan) if by_tiles is None else by_tiles
-        found = conclude(
-            (kernel,),
-            (with_row_moments(summary, kernel, x, y),),
-            self.null,
-            self.seed,
-            selector=selector_of(self.kernel) if not isinstance(self.kernel, Aggregate) else None,
-            selection=selection,
-            gram=gram,
-            engine=engine,
-            order=self.order,
-            began=self.began,
-        )
-        return replace(found, block_rule=rule)
-
-    def _size(self, x: AnySample, y: AnySample, kernel: Kernel) -> BlockSize:
+    def _size(self, x: AnySample, y: AnySample, kernels: Sequence[Kernel]) -> BlockSize:
         if not wants_gram(self.null):
-            return self.setting.block_size(x, y, (kernel,))
+            return self.setting.block_size(x, y, kernels)
         n, rule = min(len(x), len(y)), self.setting.rule
         if rule.exponent is not None or rule.size not in (None, n):
             asked = rule.size if rule.exponent is None else f"[n^{rule.exponent:g}]"
             raise ValueError(f"{self.null!r} tests all rows at once: block_size must be {n} or None, got {asked}")
         check_sizes(self.null, len(x), len(y))
         return BlockSize(n, "one block")
+
+
+def run_test(
+    statistic: Statistic,
+    samples: tuple[AnySample, AnySample],
+    plan: Plan,
+    executor: Executor,
+    null: Null,
+    *,
+    seed: int,
+    selector: Selector | Aggregate | None = None,
+    selection: Selection | None = None,
+    order: str = "as stored",
+    began: float | None = None,
+) -> TestResult:
+    """Return the test of two samples by a statistic: summarize all blocks, then conclude.
+
+    Parameters
+    ----------
+    statistic : Statistic
+        Values and moments of the blocks, for one kernel or several.
+    samples : tuple of AnySample
+        x and y, rows in the order in which they fill blocks; in memory, in files or on a cluster.
+    plan : Plan
+        Layout of the blocks: see :func:`btests.statistics.plan_for`.
+    executor : Executor
+        Computes the blocks.
+    null : Null
+        Null distribution.
+    seed, selector, selection, order, began
+        See :func:`btests.conclude.conclude`.
+
+    Returns
+    -------
+    TestResult
+    """
+    x, y = samples
+    engine = statistic.engine(x)
+    gram: Gram | None = None
+    if wants_gram(null) and isinstance(x, Sample) and isinstance(y, Sample):
+        # The plain path would hold the matrices of a whole block, which is all rows here, and evaluate a kernel
+        # that is slow a second time: the one pass over the tiles serves both. Compiled loops are faster than that.
+        gram = Gram(statistic.kernels[0], x, y, for_summary=engine == "numpy")
+    by_tiles = None if gram is None or engine != "numpy" else (gram.summary(),)
+    summaries = summarize_all(statistic, x, y, plan, executor=executor) if by_tiles is None else by_tiles
+    return conclude(
+        statistic.kernels,
+        summaries,
+        null,
+        seed,
+        selector=selector,
+        selection=selection,
+        gram=gram,
+        engine=engine,
+        order=order,
+        began=began,
+    )
 
 
 def _mixes_columns(kernel: object) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -56,7 +56,7 @@ class Plan:
     n_y: int
     n_blocks: int
     n_kernels: int = 1
-    moment_shape: tuple[int, ...] | None = None
+    moment_shape: tuple[int, ...] | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def of_size(cls, n_x: int, n_y: int, block_size: int, n_kernels: int = 1) -> Plan:

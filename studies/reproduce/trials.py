@@ -23,7 +23,7 @@ from btests.selection.block_statistics import evidence_of
 from btests.selection.family import kernels_of
 from btests.selection.train_test_split import split
 from btests.selection.weights import best_weights
-from btests.statistics import MMD, Family, summarize_family
+from btests.statistics import MMD, Family, summarize_all
 from studies.reproduce.protocol import Piece, Row
 
 LEVEL = 0.05
@@ -76,7 +76,7 @@ def distribution(chooser: Weights, x: Sample, y: Sample, block_size: int) -> Sel
     # Blocks as `selection.evidence.gather` makes them: at least eight.
     blocks = Plan.of_size(n, n, min(block_size, max(2, n // 8)), len(kernels))
     choice_x, choice_y = cast(Sample, parts.choice_x), cast(Sample, parts.choice_y)
-    evidence = evidence_of(summarize_family(Family(kernels), choice_x, choice_y, blocks, 1), ask_all=chooser.ask_all)
+    evidence = evidence_of(summarize_all(Family(kernels), choice_x, choice_y, blocks, 1), ask_all=chooser.ask_all)
     weights = best_weights(evidence, chooser.regulariser)
     if weights is None:  # under H0 often no kernel finds a difference: then the one that comes closest
         best = first_of_the_best(

@@ -34,7 +34,7 @@ def test_swapping_partners_changes_no_bandwidth(lengths: tuple[int, int], shuffl
     x, y = (Sample(r, rng.permutation(len(r)) if shuffled else None) for r in (rows_x, rows_y))
     setting = Setting(BlockRule(10))
     chosen = MedianHeuristic().select(x, y, setting).kernel
-    family = Aggregate(MedianFamily()).summarize(x, y, setting)[0].candidates
+    family = Aggregate(MedianFamily()).select(x, y, setting).candidates
     of_x, of_y = Plan.of_size(len(x), len(y), 10).partners()
     of_x, of_y = (p if s.order is None else s.order[p] for s, p in ((x, of_x), (y, of_y)))
     for _ in range(5):
@@ -43,7 +43,7 @@ def test_swapping_partners_changes_no_bandwidth(lengths: tuple[int, int], shuffl
         p[of_x[swap]], q[of_y[swap]] = rows_y[of_y[swap]], rows_x[of_x[swap]]
         swapped = Sample(p, x.order), Sample(q, y.order)
         assert MedianHeuristic().select(*swapped, setting).kernel == chosen
-        assert Aggregate(MedianFamily()).summarize(*swapped, setting)[0].candidates == family
+        assert Aggregate(MedianFamily()).select(*swapped, setting).candidates == family
 
 
 def test_rows_as_they_stand_are_looked_at_from_all_over() -> None:

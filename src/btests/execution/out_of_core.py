@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from btests.data.location import FRAME_ROWS, Frame
 from btests.data.row_slice import Window
-from btests.data.sample import Sample
-from btests.execution.observer import current_observer
+from btests.data.sample import AnySample, Sample
+from btests.execution.observer import Observer
 from btests.kernels.fingerprint import fingerprint
 from btests.plan import Array, Index, Plan
-from btests.statistics.multi_kernel import Family
+from btests.statistics import Statistic, in_memory, summarize_blocks
 from btests.summary import Summary
 
 Rows = npt.NDArray[Any]
@@ -76,7 +76,9 @@ class Deals(Protocol):
 class Runner(Protocol):
     """Who computes the summaries of stretches of blocks, a few at a time, in whatever order."""
 
-    def __call__(self, family: Family, x: Stored, y: Stored, plan: Plan, done: Done, *, n_threads: int | None) -> Found:
+    def __call__(
+        self, statistic: Statistic, x: Stored, y: Stored, plan: Plan, done: Done, *, n_threads: int | None
+    ) -> Found:
         """Yield numbers of rows, of x and y together, and the summaries of their blocks, without those ``done``."""
         ...
 
@@ -91,7 +93,6 @@ class Stored:
     dealt: Deals
     begin: int
     end: int
-    run: Runner | None = field(default=None, repr=False, compare=False)
     scales: Array | None = field(default=None, repr=False, compare=False)
     frame: Frame = field(init=False, repr=False, compare=False)
 
@@ -151,25 +152,47 @@ class Stored:
     def _at(self, positions: Index) -> Rows:
         return divided(self.dealt.at(self.begin + positions), self.scales)
 
-    def summarize(self, family: Family, y: Stored, plan: Plan, n_threads: int | None = None) -> list[Summary]:
-        """Return the summary of all blocks of this sample and ``y`` for each kernel."""
-        watch, task = current_observer(), describe(family, self, y, plan)
-        known = None if watch is None else watch.begin(task, plan.n_x + plan.n_y)
+
+@dataclass(frozen=True, slots=True)
+class Chunked:
+    """Executor for samples that are not in memory: one chunk of blocks after another.
+
+    Attributes
+    ----------
+    run : Runner, optional
+        Computes the chunks; in this process by default.
+    observer : Observer, optional
+        Informed of every chunk that is done, for progress and checkpoints.
+    """
+
+    run: Runner | None = None
+    observer: Observer | None = None
+
+    def __call__(
+        self, statistic: Statistic, x: AnySample, y: AnySample, plan: Plan, n_threads: int | None = None
+    ) -> Sequence[Summary]:
+        """Return the summary of all blocks for each member of the statistic."""
+        if not (isinstance(x, Stored) and isinstance(y, Stored)):  # a few rows that were taken into memory
+            return in_memory(statistic, x, y, plan, n_threads)
+        observer, task = self.observer, describe(statistic, x, y, plan)
+        known = None if observer is None else observer.begin(task, plan.n_x + plan.n_y)
         pending = [] if known is None else [known]
-        run = self.run or y.run or in_this_process
+        run = self.run or in_this_process
         try:
-            with closing(run(family, self, y, plan, Done(known), n_threads=n_threads)) as chunks_done:
+            with closing(run(statistic, x, y, plan, Done(known), n_threads=n_threads)) as chunks_done:
                 for n_rows, found in chunks_done:
                     pending.append(found)
                     if len(pending) == _JOINED:
                         pending = [tuple(Summary.join(of_one) for of_one in zip(*pending, strict=True))]
-                    if watch is not None:
-                        watch.advance(task, n_rows, pending)
+                    if observer is not None:
+                        observer.advance(task, n_rows, pending)
         except BaseException:
-            if watch is not None and pending:
-                watch.keep(task, pending)
+            if observer is not None and pending:
+                observer.keep(task, pending)
             raise
-        return [Summary.join(of_one) for of_one in zip(*pending, strict=True)]
+        joined = [Summary.join(of_one) for of_one in zip(*pending, strict=True)]
+        # A checkpoint does not hold the symmetry.
+        return [replace(summary, symmetry=statistic.symmetry) for summary in joined]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,9 +216,11 @@ class Done:
         return [(int(a), int(b)) for a, b in self.summaries[0].parts[0].spans]
 
 
-def in_this_process(family: Family, x: Stored, y: Stored, plan: Plan, done: Done, *, n_threads: int | None) -> Found:
+def in_this_process(
+    statistic: Statistic, x: Stored, y: Stored, plan: Plan, done: Done, *, n_threads: int | None
+) -> Found:
     """Yield the summaries of all chunks, the next of which is read while one is computed."""
-    cut = chunks(plan, row_bytes(x, y), n_kernels=len(family.kernels))
+    cut = chunks(plan, row_bytes(x, y), n_kernels=len(statistic.kernels))
     todo = [stretch for chunk in cut for stretch in done.left_of(*chunk)]
 
     def fetch(chunk: tuple[int, int]) -> tuple[Window, Window]:
@@ -210,7 +235,7 @@ def in_this_process(family: Family, x: Stored, y: Stored, plan: Plan, done: Done
             if i + 1 < len(todo):
                 nexts.append(reader.submit(fetch, todo[i + 1]))
             n_rows = sum(len(window.rows) for window in windows)
-            yield n_rows, family.summarize(*windows, plan, first, last, n_threads=n_threads)
+            yield n_rows, summarize_blocks(statistic, *windows, plan, (first, last), n_threads=n_threads)
 
 
 def divided(rows: Rows, scales: Array | None) -> Rows:
@@ -236,8 +261,8 @@ def chunks(plan: Plan, bytes_per_pair: int, budget: int | None = None, *, n_kern
     return [(first, min(first + n, plan.n_blocks)) for first in range(0, plan.n_blocks, n)]
 
 
-def describe(family: Family, x: Stored, y: Stored, plan: Plan) -> str:
+def describe(statistic: Statistic, x: Stored, y: Stored, plan: Plan) -> str:
     """Return a digest of all that the summary depends on."""
     places = [(s.dealt.identity, s.begin, s.end, None if s.scales is None else s.scales.tolist()) for s in (x, y)]
-    told = (fingerprint(family.kernels), family.dtype, family.plain, plan, places)
+    told = (fingerprint(statistic), plan, places)
     return hashlib.sha256(repr(told).encode()).hexdigest()

@@ -19,7 +19,8 @@ from btests.data.permutation import AsStored
 from btests.data.permuted import Dealt, paths_of
 from btests.data.protocol import Source
 from btests.execution.dask import Spread, on_workers, reach
-from btests.execution.out_of_core import Stored
+from btests.execution.observer import Observer
+from btests.execution.out_of_core import Chunked, Runner, Stored
 
 # What may have been done to the order of rows, from the best on.
 _ORDERS = ("exact", "buffered", "as stored")
@@ -43,6 +44,7 @@ class StoredSamples:
     x: Stored
     y: Stored
     cluster: ExitStack | None = None
+    run: Runner | None = None
 
     @classmethod
     def of(
@@ -51,6 +53,10 @@ class StoredSamples:
         """Return the rows of both in the order in which they are dealt."""
         rows_x, rows_y = dealt(x, seed, streams[0], shuffle), dealt(y, seed, streams[1], shuffle)
         return cls(Stored(rows_x, 0, x.n_rows), Stored(rows_y, 0, y.n_rows))
+
+    def executor(self, observer: Observer | None = None) -> Chunked:
+        """Return the executor of the blocks of these samples."""
+        return Chunked(self.run, observer)
 
     @property
     def order(self) -> str:
@@ -106,8 +112,8 @@ def open_samples(
         for source, stream, label in zip((x, y), streams, "xy", strict=True):
             spread.append(Spread(cluster, dealt(source, seed, stream, shuffle), label))
             opened.callback(spread[-1].close)
-        stored = [Stored(one, 0, len(one.dealt), on_workers) for one in spread]
-        return StoredSamples(stored[0], stored[1], opened.pop_all())
+        stored = [Stored(one, 0, len(one.dealt)) for one in spread]
+        return StoredSamples(stored[0], stored[1], opened.pop_all(), on_workers)
 
 
 def weaker(how_x: str, how_y: str) -> str:

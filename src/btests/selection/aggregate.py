@@ -13,9 +13,7 @@ from btests.data.sample import AnySample
 from btests.kernels.parameters import require_positive
 from btests.nulls.aggregation import Verdict, largest_score, smallest_rank
 from btests.nulls.sign_flip import SignFlip
-from btests.plan import Plan
 from btests.selection.bandwidth_families import bandwidths
-from btests.selection.block_statistics import summarize_checked
 from btests.selection.family import AnyFamily, check_family, kernels_of, shown
 from btests.selection.protocol import Candidate, Selection, Setting
 from btests.selection.swap_pairs import partners
@@ -85,17 +83,15 @@ class Aggregate:
             require_positive("the weight of a kernel", weight)
         object.__setattr__(self, "weights", tuple(float(weight) for weight in self.weights))
 
-    def summarize(self, x: AnySample, y: AnySample, setting: Setting) -> tuple[Selection, tuple[Summary, ...]]:
-        """Return the kernels as candidates, and their summaries on the same blocks."""
+    def select(self, x: AnySample, y: AnySample, setting: Setting) -> Selection:
+        """Return all kernels as candidates, and all rows."""
         kernels = kernels_of(self.family, x, y)
         size = setting.block_size(x, y, kernels).size
         if len(x) != len(y):  # which rows are partners depends on the blocks, and these on the number of kernels
             kernels = kernels_of(self.family, *partners(x, y, size))
         if self.weights is not None and len(self.weights) != len(kernels):
             raise ValueError(f"one weight per kernel: got {len(self.weights)} weights, {len(kernels)} kernels")
-        plan = Plan.of_size(len(x), len(y), size, len(kernels))
-        selection = Selection(kernels[0], x, y, tuple(Candidate(kernel, 0.0, 0.0) for kernel in kernels))
-        return selection, summarize_checked(kernels, x, y, plan)
+        return Selection(kernels[0], x, y, tuple(Candidate(kernel, 0.0, 0.0) for kernel in kernels))
 
     def conclude(self, summaries: Sequence[Summary], null: SignFlip, seed: int) -> Verdict:
         """Return which kernel spoke, and how surely."""

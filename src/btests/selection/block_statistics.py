@@ -12,7 +12,7 @@ from btests.data.sample import AnySample
 from btests.kernels.protocol import Kernel
 from btests.plan import Array, Plan
 from btests.selection.protocol import Setting
-from btests.statistics import Family, summarize_family
+from btests.statistics import Executor, Family, summarize_all
 from btests.statistics.checks import check_kernel
 from btests.summary import MIN_SNR, Summary, sample_sd
 
@@ -107,7 +107,7 @@ def summarize_as_tested(
     n = min(len(x), len(y))
     size = min(setting.rule.for_selection(n), max(2, n // _LEAST_BLOCKS))
     plan = Plan.of_size(len(x), len(y), size, len(kernels))
-    return summarize_checked(kernels, x, y, plan)
+    return summarize_checked(kernels, x, y, plan, setting.executor)
 
 
 def worth_asking(is_resolved: npt.NDArray[np.bool_], summaries: Sequence[Summary]) -> npt.NDArray[np.bool_]:
@@ -127,12 +127,14 @@ def _sizes(values: Array) -> Array:
     return np.asarray(largest * np.sqrt(np.sum((values / units[:, None]) ** 2, axis=1)) / values.shape[1])
 
 
-def summarize_checked(kernels: tuple[Kernel, ...], x: AnySample, y: AnySample, plan: Plan) -> tuple[Summary, ...]:
+def summarize_checked(
+    kernels: tuple[Kernel, ...], x: AnySample, y: AnySample, plan: Plan, executor: Executor
+) -> tuple[Summary, ...]:
     """Return one summary per kernel, or say which kernel does not suit the data."""
     for kernel in kernels:
         check_kernel(kernel, x, y)
     # In float64, whatever the test will run in: the flat members of a wide family are nothing but rounding in float32.
-    summaries = summarize_family(Family(kernels), x, y, plan)
+    summaries = summarize_all(Family(kernels), x, y, plan, executor=executor)
     for kernel, summary in zip(kernels, summaries, strict=True):
         if not np.isfinite(summary.values).all():
             raise ValueError(

@@ -53,7 +53,7 @@ class CrossValidation:
         parts = split(x, y, self.fraction, setting, as_many=True)
         kernels = kernels_of(self.family, parts.choice_x, parts.choice_y)
         n = len(parts.choice_x)
-        summaries = summarize_checked(kernels, parts.choice_x, parts.choice_y, Plan(n, n, 1))
+        summaries = summarize_checked(kernels, parts.choice_x, parts.choice_y, Plan(n, n, 1), setting.executor)
         scores = np.array([held_out_score(summary, self.n_folds) for summary in summaries])
         noise = np.array([summary.rounding for summary in summaries])
         sizes = np.array([size_between_folds(summary, self.n_folds) for summary in summaries])

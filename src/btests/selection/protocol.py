@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from btests.block_size import BlockRule, BlockSize
 from btests.data.sample import AnySample
 from btests.kernels.protocol import Kernel
+from btests.statistics import Executor, in_memory
 from btests.statistics.cost import pair_seconds
 
 
@@ -50,10 +51,11 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The options of a test that a selector needs: the rule for the block size, and the arithmetic."""
+    """Options of a test that a selector needs: rule for the block size, arithmetic, and executor of the blocks."""
 
     rule: BlockRule = field(default_factory=BlockRule)
     dtype: str = "float64"
+    executor: Executor = field(default=in_memory, repr=False, compare=False)
 
     def block_size(self, x: AnySample, y: AnySample, kernels: Sequence[Kernel]) -> BlockSize:
         """Return the block size for testing two samples with these kernels."""

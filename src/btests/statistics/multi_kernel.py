@@ -6,18 +6,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 from operator import add
-
-import numpy as np
+from typing import ClassVar
 
 from btests import _core
 from btests.data.row_slice import Window
 from btests.data.sample import AnySample, Sample
+from btests.designs import TwoSample
 from btests.kernels.protocol import Kernel, Radial
-from btests.pairwise_sum import cover
-from btests.plan import Array, Plan
-from btests.statistics.numpy_backend import summarize_plain
+from btests.plan import Array, Index, Plan
+from btests.statistics.numpy_backend import kernel_scales, summarize_plain
+from btests.statistics.protocol import Accuracy, summarize_blocks
 from btests.statistics.tiled_gram import Gram
-from btests.summary import Part, Summary
+from btests.summary import Summary
+from btests.symmetries import SwapGroups
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,9 @@ class Family:
     plain: bool = False
     apart: bool = False
 
+    design: ClassVar[TwoSample] = TwoSample()
+    symmetry: ClassVar[SwapGroups] = SwapGroups()
+
     def engine(self, x: AnySample) -> str:
         """Return the name of what computes the Gram blocks of such data: ``numpy`` or ``compiled (...)``."""
         return f"compiled ({_core.instruction_set()})" if self.is_compiled(x) else "numpy"
@@ -60,34 +64,35 @@ class Family:
     def suited(self, kernel_scale: Sequence[float]) -> Family:
         """Return this family for rows on which its kernels have these typical values.
 
-        Kernels that share their exponentials know nothing of small values. Where all of them are as narrow as that, as
-        may be in many dimensions, each is computed by itself.
+        Kernels that share their exponentials lose small values. Where all of them are as narrow as that, as may be in
+        many dimensions, each is computed separately.
         """
         return replace(self, apart=True) if are_negligible(self.kernels, kernel_scale) else self
 
-    def summarize(
+    def prepare(self, x: AnySample, y: AnySample) -> Family:
+        """Return the family in the form that is computed on these samples: see :meth:`suited`."""
+        return self.suited(kernel_scales(self.kernels, x, y)) if self.shares else self
+
+    def accuracy(self, x: AnySample, y: AnySample) -> tuple[Accuracy, ...]:
+        """Return scale and absolute error of each kernel on these samples."""
+        return accuracies(self.kernels, kernel_scales(self.kernels, x, y))
+
+    def blocks(
         self,
         x: Sample | Window,
         y: Sample | Window,
         plan: Plan,
-        first: int = 0,
-        last: int | None = None,
+        numbers: tuple[int, int],
+        nodes: Index,
         *,
         n_threads: int | None = 1,
         goes_on: bool = False,
-    ) -> tuple[Summary, ...]:
-        """Return the summaries of blocks ``first .. last - 1``, or of all of them.
+    ) -> list[tuple[Array, Array]]:
+        """Return values (m,) of blocks ``numbers[0] .. numbers[1] - 1`` and moments (q, k, k) of nodes, per kernel.
 
         Threads are for compiled loops. Where the plan ``goes_on`` beyond its last block, the number of blocks so far
-        does not say which of their layouts to take: the layouts round differently.
+        does not decide which of their layouts to take: the layouts round differently.
         """
-        last = plan.n_blocks if last is None else last
-        numbers = (first, last)
-        # Nodes are what threads share out: of a chunk some must be smaller than a fold.
-        top = plan.stratum_level
-        if last - first < plan.n_blocks:
-            top = min(top, max(0, ((last - first) // _NODES).bit_length() - 1))
-        nodes = cover(first, last, plan.n_blocks + goes_on, top)
         terms = [self._terms(kernel, x.is_numeric) for kernel in self.kernels]
         found: dict[Radial, tuple[Array, Array]] = {}
         units = tuple(_unit(term) for own in terms for term in own or ())
@@ -106,7 +111,7 @@ class Family:
                 endless=goes_on,
             )
             found.update(zip(group, zip(*of_each, strict=True), strict=True))
-        summaries = []
+        of_kernels = []
         for kernel, own in zip(self.kernels, terms, strict=True):
             if own is None and plan.n_blocks == 1 and not goes_on and plan.n_x + plan.n_y > _TILED_ROWS:
                 whole = Gram(kernel, x, y, for_summary=True).summary()
@@ -117,9 +122,23 @@ class Family:
                 values, moments = (
                     reduce(add, (_weighted(term, found[_unit(term)][i]) for term in own)) for i in (0, 1)
                 )
-            part = Part(0, plan, np.array([numbers], dtype=np.int64), values, nodes, moments)
-            summaries.append(Summary((part,)))
-        return tuple(summaries)
+            of_kernels.append((values, moments))
+        return of_kernels
+
+    def summarize(
+        self,
+        x: Sample | Window,
+        y: Sample | Window,
+        plan: Plan,
+        first: int = 0,
+        last: int | None = None,
+        *,
+        n_threads: int | None = 1,
+        goes_on: bool = False,
+    ) -> tuple[Summary, ...]:
+        """Return the summaries of blocks ``first .. last - 1``, or of all of them."""
+        numbers = (first, plan.n_blocks if last is None else last)
+        return summarize_blocks(self, x, y, plan, numbers, n_threads=n_threads, goes_on=goes_on)
 
     def _terms(self, kernel: Kernel, is_numeric: bool) -> tuple[Radial, ...] | None:
         if self.plain or not is_numeric or not _core.is_available():
@@ -137,6 +156,11 @@ _WIDE = 0.5
 
 # A typical value of a thousand grains is heard, and no kernel of a family should go unheard for want of digits.
 _NEGLIGIBLE = 1e-6
+
+
+def accuracies(kernels: tuple[Kernel, ...], scales: Sequence[float]) -> tuple[Accuracy, ...]:
+    """Return scale and absolute error of kernels of these scales."""
+    return tuple(map(Accuracy, scales, abs_errors(kernels, scales)))
 
 
 def abs_errors(kernels: tuple[Kernel, ...], kernel_scale: Sequence[float]) -> list[float]:
@@ -178,9 +202,6 @@ def terms_of(kernel: Kernel) -> tuple[Radial, ...] | None:
 
 # One block of more rows of x and y together than this is evaluated by tiles: its Gram matrices would take 64 MB.
 _TILED_ROWS = 2048
-
-# A chunk of blocks is cut into so many nodes at least, where it has as many blocks.
-_NODES = 16
 
 # Scales that are further apart are no family: the square of their ratio must be a float.
 _FAR = 2.0**300

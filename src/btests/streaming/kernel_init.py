@@ -36,7 +36,7 @@ class KernelInitializer:
         if dtype not in ("float64", "float32"):
             raise ValueError(f"dtype must be 'float64' or 'float32', got {dtype!r}")
         chosen = KERNELS[kernel] if isinstance(kernel, str) else kernel
-        if isinstance(chosen, Selector) and not isinstance(chosen, MedianHeuristic):
+        if isinstance(chosen, Selector) and not isinstance(chosen, (Aggregate, MedianHeuristic)):
             raise TypeError(
                 f"{chosen!r} needs rows of its own to choose a kernel on, and a stream has none to spare; choose with "
                 "btest on some rows, and give the stream the kernel of that result"

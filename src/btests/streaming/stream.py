@@ -22,7 +22,8 @@ from btests.partial_result import PartialResult
 from btests.plan import Array, Index, Plan
 from btests.result import TestResult
 from btests.selection import Aggregate, MedianHeuristic
-from btests.statistics import Family, measured
+from btests.statistics import Family, with_accuracy
+from btests.statistics.multi_kernel import accuracies
 from btests.statistics.numpy_backend import kernel_scales
 from btests.streaming.columns import Columns
 from btests.streaming.feed import Batches, feed
@@ -277,7 +278,7 @@ class Stream:
                 values[:] = [np.concatenate(values)]
                 nodes, folded = pairwise_sum.merge(self._nodes, moments, n, plan.stratum_level)
                 parts.append(Part(self._part, plan, spans, values[0], nodes, folded))
-        return family, measured([Summary((part,)) for part in parts], family.kernels, kernel_scale)
+        return family, with_accuracy([Summary((part,)) for part in parts], accuracies(family.kernels, kernel_scale))
 
 
 def _first(rows: list[Rows], n_rows: int) -> Rows:

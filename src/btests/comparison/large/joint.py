@@ -15,7 +15,6 @@ from btests.conclude import conclude
 from btests.data.permuted import Dealt
 from btests.data.protocol import Source
 from btests.execution.checkpoint import Recorder
-from btests.execution.observer import observed_by
 from btests.execution.out_of_core import Stored
 from btests.execution.samples import StoredSamples, open_samples
 from btests.nulls import Null, SignFlip
@@ -24,7 +23,7 @@ from btests.nulls.registry import null_of
 from btests.pipeline import Question
 from btests.result import TestResult
 from btests.selection import Setting
-from btests.statistics import Family, with_row_moments
+from btests.statistics import Family, plan_for, summarize_all, with_row_moments
 from btests.summary import Summary
 
 # Draws of a null that nobody looks at.
@@ -64,15 +63,13 @@ def jointly(
 ) -> Joint:
     """Test all rows of two sources in random order; ``streams`` say in which, 1 or 2 for each."""
     began = time.perf_counter()
-    with (
-        closing(shuffled(x, y, recorder.seed, streams, report, workers=workers)) as samples,
-        observed_by(recorder),
-    ):
+    with closing(shuffled(x, y, recorder.seed, streams, report, workers=workers)) as samples:
         read = samples.read
+        setting = Setting(rule, executor=samples.executor(recorder))
         if kernel is None and isinstance(null, SignFlip):
-            result, central = _all_kernels(samples, null, Setting(rule), recorder.seed, began)
+            result, central = _all_kernels(samples, null, setting, recorder.seed, began)
         else:
-            question = Question(kernel, null, recorder.seed, Setting(rule), samples.order, began)
+            question = Question(kernel, null, recorder.seed, setting, samples.order, began)
             result = question.of(samples.x, samples.y)
             central = result.summary, result.kernel
     effect = conclude((central[1],), (central[0],), SignFlip(_FEW_RESAMPLES), 0, engine=result.engine)
@@ -96,8 +93,12 @@ def _all_kernels(
     samples: StoredSamples, null: SignFlip, setting: Setting, seed: int, began: float
 ) -> tuple[TestResult, tuple[Summary, Any]]:
     """Return the test with Gaussians of several bandwidths, and the summary of the one of median bandwidth."""
-    selection, summaries = DEFAULT_KERNELS.summarize(samples.x, samples.y, setting)
+    selection = DEFAULT_KERNELS.select(samples.x, samples.y, setting)
     kernels = tuple(candidate.kernel for candidate in selection.candidates)
+    size = setting.block_size(samples.x, samples.y, kernels).size
+    statistic = Family(kernels)
+    plan = plan_for(statistic, len(samples.x), len(samples.y), size)
+    summaries = summarize_all(statistic, samples.x, samples.y, plan, executor=setting.executor)
     result = conclude(
         kernels,
         summaries,
@@ -105,7 +106,7 @@ def _all_kernels(
         seed,
         selector=DEFAULT_KERNELS,
         selection=selection,
-        engine=Family(kernels).engine(samples.x),
+        engine=statistic.engine(samples.x),
         order=samples.order,
         began=began,
     )

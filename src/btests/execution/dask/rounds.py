@@ -18,7 +18,7 @@ from btests.execution.dask.value import Cluster
 from btests.execution.dask.waiting import is_death, let_go, outcome, settle, talking
 from btests.execution.out_of_core import Done, Found, Stored, chunks, row_bytes
 from btests.plan import Plan
-from btests.statistics import Family
+from btests.statistics import Statistic
 
 #: So many summaries are put together on the workers before they come here, at most.
 FAN_IN = 8
@@ -47,7 +47,7 @@ class Round:
     """All blocks of one plan, for one family of kernels, on a cluster."""
 
     cluster: Cluster
-    family: Family
+    statistic: Statistic
     x: Stored
     y: Stored
     plan: Plan
@@ -89,7 +89,7 @@ class Round:
         parts = [(part.span.last - part.span.first) for s in (self.x, self.y) for part in _spread(s).parts]
         total = max(len(self.x), len(self.y)) * n_bytes
         budget = shard_bytes(total, max(parts) * n_bytes // 2, self.cluster.n_threads, self.cluster.memory)
-        return chunks(self.plan, n_bytes, budget, n_kernels=len(self.family.kernels))
+        return chunks(self.plan, n_bytes, budget, n_kernels=len(self.statistic.kernels))
 
     def _submitted(self, shards: list[Shard]) -> _Batch:
         homes = self._homes()
@@ -114,7 +114,7 @@ class Round:
             ]
             if any(parts):
                 pieces.append(self.cluster.submit("split-shuffle", pieces_of, parts, ranges, home=home))
-        job, of = Job(self.family, self.plan, self.cluster.instructions), f"{shard[0]}-{shard[1]}"
+        job, of = Job(self.statistic, self.plan, self.cluster.instructions), f"{shard[0]}-{shard[1]}"
         return self.cluster.submit("summarize", summarize, pieces, stretches, job, shard, of=of, priority=1)
 
     def _homes(self) -> list[tuple[str, tuple[list[Part], list[Part]]]]:
@@ -156,9 +156,9 @@ class Round:
         )
 
 
-def on_workers(family: Family, x: Stored, y: Stored, plan: Plan, done: Done, *, n_threads: int | None) -> Found:
+def on_workers(statistic: Statistic, x: Stored, y: Stored, plan: Plan, done: Done, *, n_threads: int | None) -> Found:
     """Yield the summaries of all blocks from the workers that hold the rows, one thread for each of their tasks."""
-    return Round(_spread(x).cluster, family, x, y, plan).run(done)
+    return Round(_spread(x).cluster, statistic, x, y, plan).run(done)
 
 
 def _spread(sample: Stored) -> Spread:

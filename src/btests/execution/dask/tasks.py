@@ -19,7 +19,7 @@ from btests.data.take import put
 from btests.execution.dask.kept import Kept
 from btests.execution.out_of_core import divided
 from btests.plan import Array, Index, Plan
-from btests.statistics import Family
+from btests.statistics import Statistic, summarize_blocks
 from btests.summary import Summary
 
 #: Places of some rows, (m,), and the rows, (m, width).
@@ -119,7 +119,7 @@ class Stretch:
 class Job:
     """What is computed on all blocks, and with which instruction set."""
 
-    family: Family
+    statistic: Statistic
     plan: Plan
     instructions: str
 
@@ -131,7 +131,7 @@ def summarize(
     if _core.is_available() and _core.instruction_set() != job.instructions:
         _core.use_instruction_set(job.instructions)
     x, y = (stretch.window([of_both[i] for of_both in pieces]) for i, stretch in enumerate(stretches))
-    return job.family.summarize(x, y, job.plan, *numbers, n_threads=1)
+    return summarize_blocks(job.statistic, x, y, job.plan, numbers, n_threads=1)
 
 
 def join(found: Sequence[tuple[Summary, ...]]) -> tuple[Summary, ...]:

@@ -1,0 +1,18 @@
+"""Pairs of rows: x and y are columns of the same observations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """Row i of x belongs to row i of y; both are put into the same permutation, and may differ in their columns."""
+
+    streams: ClassVar[tuple[int, int]] = (1, 1)
+
+    def check(self, n_x: int, n_y: int, width_x: int, width_y: int) -> None:
+        """Raise ``ValueError`` unless both samples have the same number of rows."""
+        if n_x != n_y:
+            raise ValueError(f"x has {n_x} rows and y has {n_y}; pairs need as many of both")

@@ -1,0 +1,115 @@
+"""Protocol of a statistic, and its summary of a range of blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from btests.data.row_slice import Window
+from btests.data.sample import AnySample, Sample
+from btests.designs import Design
+from btests.pairwise_sum import add_up, cover, starts
+from btests.plan import Array, Index, Plan
+from btests.summary import Part, Summary
+from btests.symmetries import Symmetry
+
+# A range of blocks is cut into at least this many nodes if it has as many blocks: threads share out the nodes.
+_NODES = 16
+
+
+class Accuracy(NamedTuple):
+    """Root mean square of a kernel value, and its absolute error; 0.0 if not estimated or accurate to rounding."""
+
+    kernel_scale: float = 0.0
+    abs_error: float = 0.0
+
+
+class Statistic(Protocol):
+    """Value of each block and additive moments for the null distribution, of one or several kernels at once.
+
+    A new statistic is one class with these members. Arrays, files, streams and clusters call nothing else.
+    """
+
+    @property
+    def kernels(self) -> tuple[Any, ...]:
+        """Members of the statistic, named in results; each has values and moments of its own."""
+        ...
+
+    @property
+    def design(self) -> Design:
+        """Which samples there are, and how their rows are ordered."""
+        ...
+
+    @property
+    def symmetry(self) -> Symmetry:
+        """Group that leaves the null hypothesis invariant, and how it acts on the moments."""
+        ...
+
+    def engine(self, x: AnySample) -> str:
+        """Return the name of the backend: ``numpy`` or ``compiled (...)``."""
+        ...
+
+    def prepare(self, x: AnySample, y: AnySample) -> Statistic:
+        """Return the statistic in the form that is computed on these samples."""
+        ...
+
+    def accuracy(self, x: AnySample, y: AnySample) -> Sequence[Accuracy]:
+        """Return scale and error of each member on these samples."""
+        ...
+
+    def blocks(
+        self,
+        x: Sample | Window,
+        y: Sample | Window,
+        plan: Plan,
+        numbers: tuple[int, int],
+        nodes: Index,
+        *,
+        n_threads: int | None = 1,
+        goes_on: bool = False,
+    ) -> Sequence[tuple[Array, Array]]:
+        """Return values and moments of blocks ``numbers[0] .. numbers[1] - 1`` for each member.
+
+        Values are (m,), one for each block; moments are (q, *shape), summed over the blocks of each node of the tree
+        (see :func:`sum_nodes`). Where a plan ``goes_on``, the number of its blocks is not final.
+        """
+        ...
+
+
+def plan_for(statistic: Statistic, n_x: int, n_y: int, block_size: int) -> Plan:
+    """Return the plan of blocks of at least ``block_size`` rows for a statistic."""
+    n_blocks = min(n_x, n_y) // block_size
+    return Plan(n_x, n_y, n_blocks, len(statistic.kernels), statistic.symmetry.moment_shape(n_x, n_y, n_blocks))
+
+
+def sum_nodes(moments: Array, nodes: Index, first: int) -> Array:
+    """Return the sum over the blocks of each node: moments (m, *shape), from block ``first`` on, to (q, *shape)."""
+    edges = np.append(starts(nodes) - first, len(moments))
+    return np.stack([add_up(moments[a:b]) for a, b in pairwise(edges)])
+
+
+def summarize_blocks(
+    statistic: Statistic,
+    x: Sample | Window,
+    y: Sample | Window,
+    plan: Plan,
+    numbers: tuple[int, int] | None = None,
+    *,
+    n_threads: int | None = 1,
+    goes_on: bool = False,
+) -> tuple[Summary, ...]:
+    """Return the summary of blocks ``numbers[0] .. numbers[1] - 1``, or of all, for each member of a statistic."""
+    first, last = (0, plan.n_blocks) if numbers is None else numbers
+    top = plan.stratum_level
+    if last - first < plan.n_blocks:
+        top = min(top, max(0, ((last - first) // _NODES).bit_length() - 1))
+    nodes = cover(first, last, plan.n_blocks + goes_on, top)
+    found = statistic.blocks(x, y, plan, (first, last), nodes, n_threads=n_threads, goes_on=goes_on)
+    span = np.array([(first, last)], dtype=np.int64)
+    return tuple(
+        Summary((Part(0, plan, span, values, nodes, moments),), symmetry=statistic.symmetry)
+        for values, moments in found
+    )
