@@ -29,6 +29,7 @@ import numpy as np
 from btests.nulls.distributions import StudentDistribution
 from btests.plan import Array
 from btests.summary import ENOUGH_BLOCKS, Summary, sample_sd
+from btests.symmetries import SwapGroups
 
 # Groups of rows in a block that its own variance is estimated from.
 _ENOUGH_GROUPS = 8
@@ -100,7 +101,7 @@ def estimate_spread(summary: Summary) -> Spread:
         For one block of fewer than 8 rows, and for one block of samples of different lengths whose rows are gone.
     """
     plan = summary.plan
-    if plan.n_blocks < ENOUGH_BLOCKS:
+    if plan.n_blocks < ENOUGH_BLOCKS and isinstance(summary.symmetry, SwapGroups):
         if plan.paired and plan.n_groups >= _ENOUGH_GROUPS:
             return _from_groups(summary)
         if summary.row_moments is not None:

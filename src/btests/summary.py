@@ -230,13 +230,16 @@ class Summary:
         Their sums are made in another order, and moments are differences of larger numbers. The error of the sums is a
         hundred times smaller than this: draws that rounding could order either way are next to none.
         """
-        moving = float(np.abs(self.moments).sum()) / self._n_units
+        moving = self.symmetry.magnitude(self.moments) / self._n_units
         return 1e-11 * moving + 4e-16 * abs(self.estimate()) + self.rounding
 
     def deviation(self) -> float:
         """Return the standard deviation of the estimate over all draws."""
         unit = self._unit()
-        return unit * math.sqrt(self.symmetry.variance(self.moments / unit)) / self._n_units if unit else 0.0
+        if unit == 0.0:
+            return 0.0
+        deviation = math.sqrt(self.symmetry.variance(self.moments / unit))
+        return unit**2 * deviation if self.symmetry.is_pooled else unit * deviation / self._n_units
 
     def moving(self) -> float:
         """Return the part of the estimate that draws change."""

@@ -161,7 +161,7 @@ def test_functions_are_told_apart_by_what_they_do(make: Any, tmp_path: Path) -> 
 def test_a_function_goes_on_in_another_process(tmp_path: Path) -> None:
     paths = npy(X[:300], tmp_path / "x"), npy(Y[:300], tmp_path / "y")
     code = (
-        "import sys, btests; from tests.test_checkpoint import OfClass; "
+        "import sys, btests; from tests.execution.test_checkpoint import OfClass; "
         "options = {'kernel': OfClass(1.0), 'block_size': 6, 'seed': 1, 'checkpoint': sys.argv[3]}; "
         "print(btests.btest(*sys.argv[1:3], **options).statistic)"
     )

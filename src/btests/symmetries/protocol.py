@@ -34,7 +34,7 @@ class Symmetry(Protocol):
 
     @property
     def is_pooled(self) -> bool:
-        """Whether the statistic is the value of the moments of all rows, and not the average over blocks."""
+        """Whether the statistic is a quadratic form of the moments of all rows, and not the average over blocks."""
         ...
 
     def moment_shape(self, n_x: int, n_y: int, n_blocks: int) -> tuple[int, ...]:
@@ -47,6 +47,10 @@ class Symmetry(Protocol):
 
     def observed(self, moments: Array) -> float:
         """Return the value of the identity."""
+        ...
+
+    def magnitude(self, moments: Array) -> float:
+        """Return the sum of the absolute terms of the value, which its rounding error is relative to."""
         ...
 
     def variance(self, moments: Array) -> float:

@@ -79,6 +79,10 @@ class SwapGroups:
         """Return the value without swaps."""
         return float(moments.sum())
 
+    def magnitude(self, moments: Array) -> float:
+        """Return the sum of the absolute terms of the value."""
+        return float(np.abs(moments).sum())
+
     def variance(self, moments: Array) -> float:
         """Return the variance over all sign patterns, ``2 sum C^2``."""
         return 2.0 * float(np.sum(moments**2))

@@ -1,0 +1,117 @@
+"""A new statistic is one file: arrays, files and clusters run it as they run the MMD."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from btests import Gaussian, SignFlip
+from btests.data.open import open_source
+from btests.data.permutation import deal
+from btests.data.sample import Sample
+from btests.execution import out_of_core
+from btests.execution.samples import open_samples
+from btests.pipeline import run_test
+from btests.result import TestResult
+from btests.statistics import Statistic, in_memory, plan_for, summarize_all
+from tests.extending.features import FeatureMMD
+from tests.extending.hsic import HSIC, SwapTuples, hsic, hsic_block
+
+N = 400
+STATISTICS: list[Statistic] = [HSIC(Gaussian(1.0), Gaussian(1.0)), FeatureMMD(1.0)]
+
+
+def data(statistic: Statistic, effect: float = 1.0) -> tuple[Any, Any]:
+    """Return dependent columns of one length for HSIC, and two samples for the others."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(N, 2))
+    if isinstance(statistic, HSIC):
+        return x, np.abs(x[:, :1]) * effect + rng.normal(size=(N, 1)) * 0.5
+    return x, rng.normal(size=(N, 2)) * (1.0 + 0.4 * effect)
+
+
+def from_arrays(statistic: Statistic, x: Any, y: Any, size: int) -> TestResult:
+    """Run a test of arrays."""
+    samples = [Sample(rows, deal(N, 5, k).rows(0, N)) for rows, k in zip((x, y), statistic.design.streams, strict=True)]
+    plan = plan_for(statistic, N, N, size)
+    return run_test(statistic, (samples[0], samples[1]), plan, in_memory, SignFlip(499), seed=5)
+
+
+def from_files(statistic: Statistic, x: Any, y: Any, size: int, *, folder: Path, workers: Any = None) -> TestResult:
+    """Run the same test of files."""
+    sources = []
+    for name, rows in (("x", x), ("y", y)):
+        np.save(folder / f"{name}.npy", rows)
+        sources.append(open_source(folder / f"{name}.npy"))
+    streams = statistic.design.streams
+    with closing(open_samples(sources[0], sources[1], 5, True, workers, streams=streams)) as stored:
+        plan = plan_for(statistic, N, N, size)
+        return run_test(statistic, (stored.x, stored.y), plan, stored.executor(), SignFlip(499), seed=5)
+
+
+def test_swapping_rows_is_what_the_moments_of_hsic_say() -> None:
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(43, 1)), rng.normal(size=(43, 1))
+    k, l = (np.exp(-((v - v.T) ** 2)) for v in (x, y))  # noqa: E741
+    symmetry = SwapTuples(4, 3)
+    value, matrix = hsic_block(k, l, symmetry, 43)
+    draws = symmetry.draw(plan_for(HSIC(Gaussian(1.0), Gaussian(1.0), symmetry), 43, 43, 43), (1, *matrix.shape), 99, 0)
+    np.fill_diagonal(k, 0.0)
+    np.fill_diagonal(l, 0.0)
+    assert value == pytest.approx(hsic(k, l))
+    changes = draws.values(matrix[None]) - matrix.sum()
+    for r in range(draws.n_draws):
+        order = np.arange(43)
+        for row in range(40):
+            order[row] = row // 4 * 4 + (row % 4 ^ draws.elements[0, row // 4 % 3, r])
+        assert value + changes[r] == pytest.approx(hsic(k, l[np.ix_(order, order)]), abs=1e-14)
+
+
+@pytest.mark.parametrize("statistic", STATISTICS, ids=lambda s: type(s).__name__)
+def test_it_finds_what_it_should(statistic: Statistic) -> None:
+    result = from_arrays(statistic, *data(statistic), size=50)
+    assert result.pvalue == 1 / 500
+    assert "p-value" in str(result)
+    assert result.kernel == statistic.kernels[0]
+
+
+@pytest.mark.parametrize("statistic", STATISTICS, ids=lambda s: type(s).__name__)
+def test_files_give_the_same_bits(statistic: Statistic, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(out_of_core, "CHUNK_BYTES", 4000)
+    x, y = data(statistic, 0.3)
+    wanted = from_arrays(statistic, x, y, 25)
+    found = from_files(statistic, x, y, 25, folder=tmp_path)
+    assert (found.statistic, found.pvalue) == (wanted.statistic, wanted.pvalue)
+
+
+@pytest.mark.parametrize("statistic", STATISTICS, ids=lambda s: type(s).__name__)
+def test_a_cluster_gives_the_same_bits(statistic: Statistic, tmp_path: Path) -> None:
+    x, y = data(statistic, 0.3)
+    wanted = from_arrays(statistic, x, y, 25)
+    found = from_files(statistic, x, y, 25, folder=tmp_path, workers=2)
+    assert (found.statistic, found.pvalue) == (wanted.statistic, wanted.pvalue)
+
+
+def test_the_level_of_hsic() -> None:
+    """Of 300 independent pairs of columns, rejections at 5 % are within bounds of false-alarm probability 1e-6."""
+    statistic, rejected = HSIC(Gaussian(1.0), Gaussian(1.0)), 0
+    for trial in range(300):
+        rng = np.random.default_rng([7, trial])
+        samples = Sample(rng.normal(size=(48, 1))), Sample(rng.normal(size=(48, 1)))
+        plan = plan_for(statistic, 48, 48, 48)
+        rejected += run_test(statistic, samples, plan, in_memory, SignFlip(199), seed=trial).pvalue <= 0.05
+    assert 1 <= rejected <= 37
+
+
+def test_the_deviation_of_pooled_moments_is_that_of_draws() -> None:
+    statistic = FeatureMMD(1.0)
+    x, y = map(Sample, data(statistic))
+    plan = plan_for(statistic, N, N, 10)
+    whole = summarize_all(statistic, x, y, plan)[0]
+    assert np.isfinite(whole.deviation())
+    draws = whole.drawn(whole.draw(999, 0))
+    assert np.std(draws) == pytest.approx(whole.deviation(), rel=0.1)
