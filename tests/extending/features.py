@@ -104,7 +104,7 @@ class FeatureMMD:
         """Return cosines and sines: (m, d) to (m, n_features)."""
         rng = np.random.default_rng(self.seed)
         phases = rows @ rng.normal(size=(rows.shape[1], self.n_features // 2)) / self.bandwidth
-        return np.concatenate([np.cos(phases), np.sin(phases)], axis=1) * np.sqrt(2.0 / self.n_features)
+        return np.asarray(np.concatenate([np.cos(phases), np.sin(phases)], axis=1) * np.sqrt(2.0 / self.n_features))
 
     def blocks(
         self,
