@@ -6,10 +6,9 @@ import math
 
 import numpy as np
 
+from btests._core.constants import DIRECT_COORDINATES
 from btests.plan import Array
 
-# Up to this many coordinates there is one pass over the Gram matrix for each; wider data go through a matrix product.
-DIRECT_COORDINATES = 36
 # A difference of this much less than its terms has lost three digits.
 _CANCELLED = 1e-3
 # Coordinates of the pairs that are recomputed at a time.
