@@ -16,7 +16,7 @@ unexport PYTHONPATH
 
 # Folders are in the list too: their time changes when a file is taken away.
 SOURCES := pyproject.toml CMakeLists.txt $(shell find src -name __pycache__ -prune -o \
-             \( -type d -o -name '*.py' -o -name '*.cpp' -o -name '*.hpp' -o -name 'py.typed' -o -path '*/report/assets/*' \) -print)
+             \( -type d -o -name '*.py' -o -name '*.cpp' -o -name '*.hpp' -o -name '*.in' -o -name 'py.typed' -o -path '*/report/assets/*' \) -print)
 
 # Build tools that stay, and a build folder for each environment: a change in Python compiles no C++ again, as it would
 # with the throw-away build environment that pip makes otherwise. The last two build what the tests need and comes as

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks import rates
 from benchmarks.clock import best_interleaved
 from benchmarks.tables import Cell, Table
 from btests import _core
@@ -36,12 +37,12 @@ class Rates:
         return max(evaluations * (d / self.products + 1.0 / self.exponentials), n_bytes / self.read)
 
 
-def rate_tasks(dtype: str) -> tuple[Callable[[], None], Callable[[], None]]:
+def rate_tasks(dtype: str) -> tuple[Callable[[], object], Callable[[], object]]:
     """Return the two tasks that ``rate_of`` turns into rates: multiply-adds and exponentials."""
     single = dtype == "float32"
     return (
-        lambda: _core.measure_products(_PRODUCTS, float32=single),
-        lambda: _core.measure_exponentials(_EXPONENTIALS, float32=single),
+        lambda: rates.sum_products(_PRODUCTS, float32=single),
+        lambda: rates.sum_exponentials(_EXPONENTIALS, float32=single),
     )
 
 
@@ -116,11 +117,11 @@ def machine_table() -> Table:
     return Table("The machine", ("what", "value"), rows)
 
 
-def limits_table(rates: dict[str, Rates], *, seconds: float = 0.5) -> Table:
+def limits_table(measured: dict[str, Rates], *, seconds: float = 0.5) -> Table:
     """Return the limits of one core; the read rates are those of numpy's sum over an array."""
     middle = 4 * cache_sizes()[1] if len(cache_sizes()) > 2 else cache_sizes()[-1]
     rows: list[tuple[Cell, ...]] = []
-    for dtype, r in rates.items():
+    for dtype, r in measured.items():
         near = measure_read(dtype, middle, seconds=seconds)
         rows.append((dtype, r.products / 1e9, r.exponentials / 1e9, near / 1e9, r.read / 1e9))
     columns = (

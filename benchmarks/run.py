@@ -28,6 +28,7 @@ from benchmarks import (
     startup,
 )
 from benchmarks.tables import Table
+from btests import _core
 
 
 def say(text: str) -> None:
@@ -41,7 +42,9 @@ def machine(*, quick: bool) -> Iterator[Table]:
 
 
 def limits_and_shares(*, quick: bool) -> Iterator[Table]:
-    """Yield the limits of a core and the shares of them that are reached."""
+    """Yield the limits of a core and the shares of them that are reached; nothing without compiled loops."""
+    if not _core.is_available():
+        return
     rates = {dtype: limits.measure_rates(dtype) for dtype in ("float64", "float32")}
     yield limits.limits_table(rates)
     measured = []

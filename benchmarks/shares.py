@@ -147,7 +147,7 @@ def check_values(statistic: MMD, x: npt.NDArray[Any], y: npt.NDArray[Any], block
         )
 
 
-def _twice(pool: Executor, task: Callable[[], None]) -> None:
+def _twice(pool: Executor, task: Callable[[], object]) -> None:
     """Run a task in two threads at once."""
     for running in [pool.submit(task), pool.submit(task)]:
         running.result()

@@ -13,6 +13,7 @@ import pytest
 
 import btests
 from btests import _core
+from btests._core import constants
 
 ROOT = Path(__file__).parents[1]
 
@@ -49,13 +50,20 @@ def test_a_compiler_means_a_compiled_core() -> None:
     assert _core.is_available()
 
 
+def test_cmake_reads_every_constant() -> None:
+    """The expression is that of CMakeLists.txt."""
+    text = Path(constants.__file__).read_text(encoding="utf-8")
+    read = re.findall(r"^([A-Z][A-Z0-9_]*) = [0-9.]+$", text, re.MULTILINE)
+    assert read == [name for name, value in vars(constants).items() if isinstance(value, (int, float))]
+
+
 @pytest.mark.parametrize("n_y", [400, 330])
 @pytest.mark.parametrize("block_size", [2, 20, 130])
 def test_same_answer_without_the_compiled_core(monkeypatch: pytest.MonkeyPatch, n_y: int, block_size: int) -> None:
     rng = np.random.default_rng(7)
     x, y = rng.normal(size=(400, 3)), rng.normal(size=(n_y, 3)) * 1.15
     compiled = btests.btest(x, y, block_size=block_size, seed=1)
-    monkeypatch.setattr(_core, "_core", None)
+    monkeypatch.setattr(_core.library, "_library", None)
     plain = btests.btest(x, y, block_size=block_size, seed=1)
     assert plain.engine == "numpy"
     assert plain.statistic == pytest.approx(compiled.statistic, rel=1e-9, abs=1e-12)

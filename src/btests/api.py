@@ -21,7 +21,7 @@ from btests._validation import (
 from btests.block_size import check_block_rule
 from btests.data.permutation import deal
 from btests.data.sample import Sample
-from btests.kernels import Combination, Kernel, Pairwise
+from btests.kernels import Kernel, properties_of
 from btests.nulls import Null, SignFlip
 from btests.nulls.protocol import kinds_of_blocks
 from btests.nulls.registry import null_of
@@ -188,18 +188,22 @@ def _dealt(rows: Any, seed: int, stream: int, shuffle: bool | str) -> Sample:
 
 def _is_for_objects(kernel: object) -> bool:
     """Whether a kernel, or one of those to choose from, compares objects, so that lists of anything stay lists."""
-    return isinstance(kernel, Pairwise) or any(_is_for_objects(member) for member in _members(kernel))
+    return any(properties_of(candidate).takes_objects is True for candidate in _candidates(kernel))
 
 
 def _takes_objects(kernel: object) -> bool:
     """Whether a kernel, or one of those to choose from, may compare objects: all but our own kernels of numbers."""
-    ours = kernel is None or isinstance(kernel, str) or type(kernel).__module__.startswith("btests.")
-    return not ours or isinstance(kernel, Pairwise) or any(_takes_objects(member) for member in _members(kernel))
+    return any(properties_of(candidate).takes_objects is not False for candidate in _candidates(kernel))
 
 
-def _members(kernel: object) -> tuple[object, ...]:
-    members = kernel.kernels if isinstance(kernel, Combination) else getattr(kernel, "family", ())
-    return members if isinstance(members, tuple) else ()
+def _candidates(kernel: object) -> tuple[object, ...]:
+    """Return the kernels to be evaluated, as far as they are known: one, or the family of a selector."""
+    if kernel is None or isinstance(kernel, str):
+        return ()
+    family = getattr(kernel, "family", ())
+    if isinstance(family, tuple) and family:
+        return family
+    return () if type(kernel).__module__.startswith("btests.selection") else (kernel,)
 
 
 def _check_options(kernel: object, shuffle: object, dtype: object, n_threads: object) -> None:

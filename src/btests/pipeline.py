@@ -10,7 +10,7 @@ from typing import Any
 from btests.block_size import BlockSize
 from btests.conclude import conclude
 from btests.data.sample import AnySample, Sample
-from btests.kernels import Kernel, OnColumns
+from btests.kernels import Kernel, properties_of
 from btests.nulls import Null, SignFlip
 from btests.nulls.protocol import check_sizes, wants_gram
 from btests.plan import Plan
@@ -180,7 +180,7 @@ def _mixes_columns(kernel: object) -> bool:
     Of a user's function it is not known.
     """
     ours = kernel is None or isinstance(kernel, str) or type(kernel).__module__.startswith("btests.")
-    apart = isinstance(kernel, OnColumns) or isinstance(getattr(kernel, "family", None), PerCoordinate)
+    apart = properties_of(kernel).columns is not None or isinstance(getattr(kernel, "family", None), PerCoordinate)
     return ours and not apart
 
 

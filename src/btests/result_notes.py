@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from btests._warnings import OrderWarning, PrecisionWarning, warn
 from btests.diagnostics import serial_score
-from btests.kernels.protocol import Kernel
+from btests.kernels.protocol import Kernel, properties_of
 from btests.nulls.distributions import NullDistribution, ResampledDistribution
-from btests.statistics.numpy_backend import sees_no_shift
 from btests.summary import Summary
 
 # Blocks whose neighbours are more alike than this, in standard deviations, are not of rows in random order: of those,
@@ -53,7 +52,7 @@ def note_on(summary: Summary, null_distribution: NullDistribution) -> str:
 
 def warn_of_rounding(summary: Summary, kernel: Kernel) -> None:
     """Warn where the values of a kernel are so large that what tells rows apart is in their last digits."""
-    if not sees_no_shift(kernel) and 0.0 < summary.deviation() < _ROUNDINGS * summary.rounding:
+    if not properties_of(kernel).centers_rows and 0.0 < summary.deviation() < _ROUNDINGS * summary.rounding:
         warn(
             "the values of this kernel are so large that rounding hides most of what tells rows apart; subtract a "
             "common offset from the data",

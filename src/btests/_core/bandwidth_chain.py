@@ -1,4 +1,4 @@
-"""How the members of a family follow from one another: one distance for all, one exponential where they double."""
+"""Chains of bandwidths: one distance for all kernels of a family, and one exponential for bandwidths that halve."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from btests._core.constants import FAMILIES, WIDE_REACH
 from btests.plan import Array
 
-# What the scale of a kernel does to its exponent: the distance of a Gaussian is squared.
+# Power of the scale in the exponent of a kernel: the distance of a Gaussian is squared.
 _EXPONENTS = {"gaussian": 2, "laplacian": 1}
 
-# Kernels are wide up to this exponent of 2: the reach of powers.hpp.
-_REACH = 0.1875
+# Fewer wide kernels do not pay for the sums of powers.
 _FEWEST_WIDE = 4
 
 # Up to so many squarings of a kernel value are cheaper than a new exponential.
@@ -24,7 +24,7 @@ _MOST_SQUARINGS = 4
 
 
 class Term(Protocol):
-    """One radial term of a kernel, as ``kernels/protocol.py`` has it."""
+    """One radial term of a kernel: see ``btests.kernels.Radial``."""
 
     @property
     def shape(self) -> str: ...
@@ -42,14 +42,14 @@ class Chain:
 
     Attributes
     ----------
-    scale
-        What coordinates are multiplied by for the first.
-    ratios
-        What the distance is multiplied by for each: (n,).
-    squarings
-        0 for a new exponential, else how often the value of the one before is squared: (n,).
-    order
-        The place of each in the caller's list: (n,).
+    scale : float
+        Factor of the coordinates for the first member.
+    ratios : Array, shape (n,)
+        Factor of the distance for each member.
+    squarings : array of int32, shape (n,)
+        0 for a new exponential, else how often the value of the member before is squared.
+    order : array of intp, shape (n,)
+        Index of each member in the caller's list.
     """
 
     scale: float
@@ -58,25 +58,25 @@ class Chain:
     order: npt.NDArray[np.intp]
 
     def n_wide(self, far: float) -> int:
-        """Return how many kernels, from the widest on, are all but 1 where rows are a squared distance ``far`` apart.
+        """Return the number of kernels, from the widest on, that are all but 1 at the squared distance ``far``.
 
-        Of a family whose bandwidths halve, and 0 where they would not pay for the sums of powers that they come from.
+        0 unless bandwidths halve, and if there are too few to pay for their sums of powers.
         """
         first = far * self.scale * self.scale
         if not (self.order.size > 1 and np.all(self.squarings[1:] == 2) and 0.0 < first < math.inf):
             return 0
-        n = min(math.floor(math.log2(_REACH / first) / 2.0), self.order.size - 1) + 1
+        n = min(math.floor(math.log2(WIDE_REACH / first) / 2.0), self.order.size - 1) + 1
         return n if n >= _FEWEST_WIDE else 0
 
 
 def belong_together(shape: str) -> bool:
-    """Whether several terms of this shape are one family."""
-    return shape in _EXPONENTS
+    """Return whether several terms of this shape are computed as one family."""
+    return shape in FAMILIES
 
 
 @lru_cache(64)
 def chain(terms: tuple[Term, ...]) -> Chain:
-    """Return the members of a family in the order in which they follow from one another."""
+    """Return the members of a family, widest first, with the steps from one to the next."""
     scales = np.array([term.scale for term in terms])
     order = np.argsort(scales, kind="stable")
     first = float(scales[order[0]])

@@ -10,14 +10,14 @@ namespace isa_avx2 { extern const Loops loops; }
 namespace isa_avx512 { extern const Loops loops; }
 #endif
 
-// Level 0 is for every machine; -1 where this machine or this build has no such level.
+// The loops of an instruction set, null if this machine or this build does not have it.
 static const Loops* level(int i) {
-    if (i == 0) return &isa_generic::loops;
+    if (i == GENERIC) return &isa_generic::loops;
 #ifdef BTESTS_AVX2
-    if (i == 1 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return &isa_avx2::loops;
+    if (i == AVX2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return &isa_avx2::loops;
 #endif
 #ifdef BTESTS_AVX512
-    if (i == 2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+    if (i == AVX512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl"))
         return &isa_avx512::loops;
 #endif
@@ -25,8 +25,8 @@ static const Loops* level(int i) {
 }
 
 static const Loops* best() {
-    for (int i = 2; i > 0; --i) if (const Loops* found = level(i)) return found;
-    return level(0);
+    for (int i = AVX512; i > GENERIC; --i) if (const Loops* found = level(i)) return found;
+    return level(GENERIC);
 }
 
 static const Loops* current = best();
@@ -47,9 +47,7 @@ BTESTS_API int btests_size_of_task() { return sizeof(btests::Task); }  // for th
 BTESTS_API int btests_summarize(const btests::Task* t, std::int32_t in_float32) {
     return in_float32 ? current->summarize_f32(*t) : current->summarize_f64(*t);
 }
-BTESTS_API void btests_flip(const double* cores, const std::uint64_t* words, double* out, std::int64_t n_folds,
+BTESTS_API void btests_flip(const double* moments, const std::uint64_t* words, double* out, std::int64_t n_strata,
                             std::int64_t n_groups, std::int64_t n_words, std::int64_t first, std::int64_t last) {
-    current->flip(cores, words, out, n_folds, n_groups, n_words, first, last);
+    current->flip(moments, words, out, n_strata, n_groups, n_words, first, last);
 }
-BTESTS_API double btests_sum_exponentials(std::int64_t n, std::int32_t f) { return current->sum_exponentials(n, f); }
-BTESTS_API double btests_sum_products(std::int64_t n, std::int32_t f) { return current->sum_products(n, f); }

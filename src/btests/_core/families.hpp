@@ -1,4 +1,4 @@
-// Many bandwidths of one kernel from one distance, and where they double from one exponential. What is carried along is
+// Many bandwidths of one kernel from one distance, and where they double from one exponential. The values are stored as
 // u = k - 1, not k: the square of k is u (u + 2), which keeps all digits of u where the kernel is wide and k is all but
 // 1. Taking k to the fourth power again and again loses two bits each time, and is done where few are left to lose: where
 // the kernels of most pairs are far from 1, for some levels, before there is a new exponential.
@@ -13,8 +13,8 @@ namespace BTESTS_ISA {
 
 // 2^-q - 1 for q >= 0, to the relative accuracy of a double however small q is; -1 where 2^-q would vanish.
 BTESTS_INLINE inline Doubles exp2_minus_one(Doubles q) {
-    const Exponent<double> e = exponent<double>(q < 1021.0 ? q : spread(1021.0));
-    const Doubles power = (Doubles)((Ints<double>)spread(1.0) + ((Ints<double>)e.shifted << 52));
+    const Exponent<double> e = exponent<double>(q < 1021.0 ? q : broadcast(1021.0));
+    const Doubles power = (Doubles)((Ints<double>)broadcast(1.0) + ((Ints<double>)e.shifted << 52));
     const Doubles u = slope(e.f) * e.f * power + (power - 1.0);
     return u;  // at 1021 it is -1
 }
@@ -31,7 +31,7 @@ struct Levels {
         return true;
     }
 
-    // Hand u of n vectors of distances to use(level, u), level by level, until all kernel values to come are 0.
+    // Call use(level, u) with u of n vectors of distances, level by level, until all further kernel values are 0.
     template <int n, class Use> void each(const Doubles* q, Use use) const {
         Doubles u[n];
         fresh<n>(u, q, t.ratios[0]);
@@ -42,7 +42,7 @@ struct Levels {
                 for (int i = 0; i < n; ++i) u[i] = squared(u[i]);
             if (times == 0) fresh<n>(u, q, t.ratios[level]);
             use(level, u);
-            if (!any_above(largest<n>(u), spread(-1.0))) return;  // a new exponential of these is -1 as well
+            if (!any_above(largest<n>(u), broadcast(-1.0))) return;  // a new exponential of these is -1 as well
         }
     }
 
@@ -53,8 +53,8 @@ struct Levels {
         fresh<n>(u, q, t.ratios[0]);
         std::int64_t level = 0;
         // A sum of -n: all are -1, or so near that their squares are. The sums to come are the same to the last bit
-        // whether or not we leave here.
-        while (any_above(use(level, u), spread(-double(n))) && ++level < t.n_kernels) {
+        // whether or not the loop ends here.
+        while (any_above(use(level, u), broadcast(-double(n))) && ++level < t.n_kernels) {
 #pragma GCC unroll 16
             for (int i = 0; i < n; ++i) u[i] = squared(squared(u[i]));
         }
@@ -62,7 +62,7 @@ struct Levels {
 
     // Of the distances of a level to those that are measured, which are those of the last wide level, or of the first.
     double ratio(std::int64_t level) const { return std::ldexp(1.0, static_cast<int>(2 * (level - std::max<std::int64_t>(t.n_wide - 1, 0)))); }
-    static constexpr int careful = 5, hasty = 3;  // levels of u, and pairs of levels of k, from one exponential
+    static constexpr int n_exact = 5, n_fast = 3;  // levels of u, and pairs of levels of k, from one exponential
 
     template <int n> static void fresh(Doubles* u, const Doubles* q, double ratio) {
         constexpr int most = BTESTS_BYTES == 64 ? 8 : 4, together = n < most ? n : most;

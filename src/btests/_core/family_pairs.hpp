@@ -1,6 +1,6 @@
-// Layout one, all kernels of a family: pairs of rows are collected, their distances and kernel values lie in cache, and
-// go from one kernel to the next together. One pair after another would wait for each step of its own; some at a time
-// wait for none, and ask only now and then whether there is anything left to compute.
+// Layout FamilyPairs: ManyBlocks for all kernels of a family. Pairs of rows are collected, and their distances and kernel
+// values stay in cache from one kernel to the next. The steps of one pair depend on one another; those of 32 pairs are
+// independent, and whether any value is not yet 0 is tested once for all.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -41,12 +41,12 @@ public:
         runs_[n_runs_ - 1].n += n;
         n_ = n;
     }
-    // Add what was collected.
+    // Add the collected pairs.
     void flush() {
         if (n_) compute();
         n_ = n_runs_ = 0;
     }
-    // Turn what cells have of powers into sums for their kernels.
+    // Turn the sums of powers of a cell into sums of its wide kernels.
     void conclude(double* cells) const { if (powers_.n_wide) powers_.conclude(cells); }
 
 private:
@@ -111,26 +111,25 @@ private:
         }
     }
 
-    // Have steps make the four vectors of a pair from the last ones, or the first of them from its distances; add what each
-    // step makes of h to the number of its level, from `level` on, and return the sum of all vectors after the last.
-    // `Drop` pairs from which there is nothing more to come, as all is 0: few pairs of rows are close enough for the
-    // narrowest kernels.
+    // Apply steps to the four vectors of each pair, the first step to those of the last level or to distances; add h after
+    // each step to the sum of its level, from `level` on, and return the sum of all vectors after the last step. `Drop`
+    // pairs whose values are all 0: few pairs of rows are close enough for the narrowest kernels.
     template <From from, Drop drop, class... Steps> BTESTS_INLINE Doubles pass(std::int64_t level, Steps... steps) {
         constexpr int n_steps = sizeof...(Steps);
         const double* next = u_.get();
         double* to = u_.get();
         Doubles all = {};
-        int i = 0, n_kept = 0;
+        int i = 0, n_left = 0;
         for (Run *run = runs_.data(), *end = run + n_runs_; run < end; ++run) {
             if (!run->n) continue;
-            const int n_before = n_kept;
+            const int n_before = n_left;
             Doubles sums[n_steps] = {};
             for (const int last = i + run->n; i < last; ++i, next += 4 * lanes) {
                 Doubles u[4], left = {};
                 for (int of = 0; of < 4; ++of) u[of] = load((from == distances ? q_.get() + of_[i] * 4 * lanes : next) + of * lanes);
                 auto take = [&](auto step, Doubles& sum) BTESTS_INLINE {
                     step(u);
-                    // h of each pair by itself: a row that stands for none makes a 0.
+                    // h of each pair by itself: h of padding is 0.
                     const Doubles within = u[0] + u[1], across = u[2] + u[3];
                     sum += within - across, left = within + across;
                 };
@@ -139,15 +138,15 @@ private:
                 for (int of = 0; of < 4; ++of) store(to + of * lanes, u[of]);
                 if constexpr (drop == if_all_are_zero) {
                     const bool stays = any_above(left, Doubles{});
-                    of_[n_kept] = of_[i];
-                    n_kept += stays, to += stays ? 4 * lanes : 0;
+                    of_[n_left] = of_[i];
+                    n_left += stays, to += stays ? 4 * lanes : 0;
                 } else all += left, to += 4 * lanes;
             }
-            if (drop == if_all_are_zero) run->n = n_kept - n_before;
+            if (drop == if_all_are_zero) run->n = n_left - n_before;
             double* at = run->cells + level * lanes;
             for (int s = 0; s < n_steps; ++s, at += lanes) store(at, load(at) + sums[s]);
         }
-        if (drop == if_all_are_zero) n_ = n_kept;
+        if (drop == if_all_are_zero) n_ = n_left;
         return all;
     }
     struct Fresh {
@@ -157,8 +156,8 @@ private:
     struct Square {  // of k, in terms of u
         std::int32_t times;
         BTESTS_INLINE void operator()(Doubles* u) const {
-            // Some twos are factors and others summands: cores that multiply and add in different units have both at work.
-            const Doubles two = in_register(spread(2.0));
+            // Some twos are factors and others summands: processors with separate units for both keep both busy.
+            const Doubles two = in_register(broadcast(2.0));
             for (std::int32_t s = 0; s < times; ++s)
                 for (int i = 0; i < 4; ++i) u[i] = u[i] * u[i] + (i % 2 ? u[i] * two : u[i] + u[i]);
         }
@@ -176,7 +175,7 @@ private:
     };
 
     // Whether a sum says that all u are -1, or so near that their squares are.
-    bool vanish(Doubles all) const { return !any_above(all, spread(-4.0 * n_)); }
+    bool vanish(Doubles all) const { return !any_above(all, broadcast(-4.0 * n_)); }
 
     void each() {
         Doubles all = pass<distances, never>(0, Fresh{t_.ratios[0]});
@@ -197,15 +196,15 @@ private:
         else pass<distances, never>(level, Powers::NextFar());
         for (;;) {
             ++level, --left;
-            static_assert(Levels::careful == 5, "the first level and four more");
-            Doubles all = spread(infinity<double>);
+            static_assert(Levels::n_exact == 5, "the first level and four more");
+            Doubles all = broadcast(infinity<double>);
             if (left >= 4) {
                 pass<last, never>(level, twice, twice);
                 all = pass<last, never>(level + 2, twice, twice);
                 level += 4, left -= 4;
             } else for (; left; ++level, --left) pass<last, never>(level, twice);
             if (left == 0 || vanish(all)) return;
-            for (int i = 0; i < Levels::hasty; ++i, level += 2, left -= 2) {
+            for (int i = 0; i < Levels::n_fast; ++i, level += 2, left -= 2) {
                 if (left == 1) return i ? (void)pass<last, never>(level, Fourth()) : (void)pass<last, never>(level, FirstFourth());
                 if (i) pass<last, if_all_are_zero>(level, Fourth(), FourthOrZero());
                 else pass<last, if_all_are_zero>(level, FirstFourth(), FourthOrZero());

@@ -1,8 +1,8 @@
-// The rows of one sample for layout one: those of as many blocks as a vector has lanes, side by side.
+// Packed rows of ManyBlocks: those of as many blocks as a vector has lanes, side by side.
 #pragma once
 #include <type_traits>
 
-#include "deal.hpp"
+#include "sample.hpp"
 #include "transpose.hpp"
 
 namespace btests {
@@ -35,9 +35,9 @@ template <class T, int D> struct LaneRows {
     Vec<T> norm(std::int64_t i) const { return load(norms.get() + i * lanes); }
     static Ints<T> is_near(Vec<T> norm) { return norm >= -largest_norm<T>; }
 
-    // Put the rows of each lane's block side by side; spare lanes repeat the last block. A block of one row less gets the
-    // origin for it, in x and in y: with any row that makes an h of exactly 0.
-    template <class Input> void pack(const Side& s, T* out, std::int64_t first, int n_used, std::int64_t b) const {
+    // Put the rows of each lane's block side by side; spare lanes repeat the last block. A block with one row less has the
+    // origin in its place, in x and in y: h of a pair with it is exactly 0.
+    template <class Input> void pack(const Sample& s, T* out, std::int64_t first, int n_used, std::int64_t b) const {
         const Input* rows = static_cast<const Input*>(s.rows);
         const std::int64_t n_coordinates = D ? D : d;
         const double* __restrict origin = t.origin;
@@ -54,7 +54,7 @@ template <class T, int D> struct LaneRows {
                     from[lane] = rows + (s.order ? s.order[at] : at) * n_coordinates;
                 }
                 if constexpr (is_double) transpose(from, n_coordinates, to);
-                // A float must be centred before it is rounded to one, a double may wait for vectors.
+                // Centred before rounding to float; doubles are centred below, as vectors.
                 else for (std::int64_t k = 0; k < n_coordinates; ++k) {
                     Vec<T> v;
                     for (int lane = 0; lane < lanes; ++lane) v[lane] = T((double(from[lane][k]) - origin[k]) * scale);
@@ -72,12 +72,12 @@ template <class T, int D> struct LaneRows {
             for (std::int64_t k = 0; k < n_coordinates; ++k, out += lanes)
                 store(out, (load(out) - T(origin[k])) * T(scale));
     }
-    void put_origin(const Side& s, T* row, std::int64_t first) const {
+    void put_origin(const Sample& s, T* row, std::int64_t first) const {
         const std::int64_t first_short = std::max<std::int64_t>(s.longer - first, 0);
         for (std::int64_t k = 0; k < d; ++k)
             for (std::int64_t lane = first_short; lane < lanes; ++lane) row[k * lanes + lane] = is_double ? T(t.origin[k]) : T(0);
     }
-    void pack(const Side& s, std::int64_t first, int n_used, std::int64_t b) {
+    void pack(const Sample& s, std::int64_t first, int n_used, std::int64_t b) {
         if (t.rows_are_float32) pack<float>(s, numbers.get(), first, n_used, b);
         else pack<double>(s, numbers.get(), first, n_used, b);
     }

@@ -1,12 +1,11 @@
-// Layout two: a lane of a vector is a row of the block. For few or large blocks and for samples of unequal sizes.
-// Rows of one sample meet columns of another in tiles: distances into a buffer in cache, then a sweep of the kernel
-// over the buffer. Columns lie in stripes of `width` slots, slot = group, so that the accumulators of a sweep are sums
-// by group already.
+// Layout LargeBlocks: a lane of a vector is a row of the block. For few or large blocks and for samples of unequal sizes.
+// The Gram matrix of two sets of rows is computed in tiles: distances into a buffer in cache, then the kernel over the
+// buffer. Columns are in stripes of `width` slots, slot = group, so that vectors of sums are sums by group already.
 #pragma once
 #include <cmath>
 #include <type_traits>
 
-#include "deal.hpp"
+#include "sample.hpp"
 #include "families.hpp"
 #include "group_sums.hpp"
 #include "panels.hpp"
@@ -23,14 +22,14 @@ template <class T, class Shape, int width> struct LargeBlocks {
     static constexpr int few = Tile<T>::few, many = Tile<T>::many, most_across = Tile<T>::most_across;
     static constexpr int columns = 256;            // columns that are buffered
     static constexpr int row_step = columns + 2 * lanes;  // not a power of two, which would crowd into a few sets of the cache
-    static constexpr int tall = 128;               // rows of a tile whose columns would not stay in second-level cache
+    static constexpr int tile_rows = 128;          // with more rows the columns would not stay in second-level cache
 
     const Task& t;
     const std::int64_t d, g;
     const bool product;  // |x|^2 + |y|^2 - 2 x.y: one operation a coordinate, where d is large enough to matter
     const std::int64_t quad, rows_per_tile, step;  // rows of a tile and of a stack of tiles, and where columns may begin
     const std::int64_t depth;  // coordinates per pass: three panels of columns and one of rows fill no more than 32 KiB
-    const std::int64_t most_x, most_y, most_rest;  // rows of a block: of x, of y, and of the longer without a partner
+    const std::int64_t most_x, most_y, most_rest;  // rows of a block: of x, of y, and the unpaired ones of the longer
     Panels<T, width> panels_x, panels_y, panels_r;
     Scratch<T> buffer;
     GroupSums<width> found, total;  // of a part, and of all parts of a large block
@@ -40,16 +39,16 @@ template <class T, class Shape, int width> struct LargeBlocks {
 
     explicit LargeBlocks(const Task& task)
         : t(task), d(task.d), g(task.n_groups),
-          product(std::is_same<typename Shape::Metric, Euclidean>::value && task.d > 36),
+          product(std::is_same<typename Shape::Metric, Euclidean>::value && task.d > DIRECT_COORDINATES),
           quad(product ? many : few), rows_per_tile(product ? rows_of(task) : few), step(product ? lanes : 2 * lanes),
           depth(even_depth(task.d)),
           most_x(task.n_x / task.n_blocks + 1), most_y(task.n_y / task.n_blocks + 1),
           most_rest(task.paired ? 1 : std::abs(most_x - most_y) + 1),
-          panels_x(task, most_x), panels_y(task, most_y), panels_r(task, most_rest), buffer(tall * row_step), found(task),
+          panels_x(task, most_x), panels_y(task, most_y), panels_r(task, most_rest), buffer(tile_rows * row_step), found(task),
           total(task), nodes(task, task.n_groups + !task.paired), levels(task) {}
 
-    // The parts of a large block get two tiles at least, a long and a short one.
-    static std::int64_t rows_of(const Task& t) { return std::min(t.n_x, t.n_y) / t.n_blocks < LARGE ? tall : tall / 2; }
+    // Each part of a large block has two tiles at least, of many and of few pairs.
+    static std::int64_t rows_of(const Task& t) { return std::min(t.n_x, t.n_y) / t.n_blocks < LARGE_BLOCK ? tile_rows : tile_rows / 2; }
 
     // As few passes as will do, and none of them much shorter than the others.
     static std::int64_t even_depth(std::int64_t d) {
@@ -59,7 +58,7 @@ template <class T, class Shape, int width> struct LargeBlocks {
     }
 
     // Add the kernel over slots from .. to - 1 of one buffered row to the sums of its group.
-    static void sweep(const T* q, std::int64_t from, std::int64_t to, double* sums) {
+    static void accumulate(const T* q, std::int64_t from, std::int64_t to, double* sums) {
         auto single = [&](std::int64_t p) {
             Doubles part[parts<T>];
             double* at = sums + p % width;
@@ -80,9 +79,9 @@ template <class T, class Shape, int width> struct LargeBlocks {
         for (; p < to; p += lanes) single(p);
     }
 
-    // The same for all kernels of a family, over whole stripes. Columns of one slot, a stripe apart, go side by side into
-    // one sum: as many vectors in flight as there are registers for.
-    void sweep_family(const T* q, std::int64_t from, std::int64_t to, double* sums) const {
+    // The same for all kernels of a family, over whole stripes. Columns of one slot, a stripe apart, are added
+    // to one sum: as many vectors at once as there are registers for.
+    void accumulate_family(const T* q, std::int64_t from, std::int64_t to, double* sums) const {
         constexpr int slots = BTESTS_BYTES < 64 || stripe % 4 ? 1 : 4, most = slots == 4 ? 4 : 8;
         for (std::int64_t s = 0; s < width; s += slots * lanes) {
             std::int64_t p = from;
@@ -100,7 +99,7 @@ template <class T, class Shape, int width> struct LargeBlocks {
                 Doubles sum = u[s];
                 for (int i = 1; i < n; ++i) sum += u[i * slots + s];
                 double* at = sums + level * width + s * lanes;
-                store(at, load(at) + (sum + double(n)));  // k = u + 1; the far points of padding have k = 0
+                store(at, load(at) + (sum + double(n)));  // k = u + 1; padding is far away and has k = 0
                 all += sum;
             }
             return all;
@@ -112,11 +111,11 @@ template <class T, class Shape, int width> struct LargeBlocks {
     void matrix(const Panels<T, width>& left, const Panels<T, width>& right, Pairs pairs, double* sums) {
         constexpr T far = Shape::template far<T>;
         if (left.n == 0 || right.n == 0) return;
-        // Slots that hold anything.
+        // The end of the slots in use.
         const std::int64_t end_row = left.slot(left.n - 1) + 1, end = (right.slot(right.n - 1) + lanes) / lanes * lanes;
         for (std::int64_t r0 = 0; r0 < end_row; r0 += rows_per_tile) {
             const std::int64_t turn = r0 / rows_per_tile, place = turn % n_parts;
-            if ((turn / n_parts % 2 ? n_parts - 1 - place : place) != part) continue;  // there and back: rows get shorter
+            if ((turn / n_parts % 2 ? n_parts - 1 - place : place) != part) continue;  // back and forth: later rows have fewer pairs
             const std::int64_t r1 = std::min(r0 + rows_per_tile, end_row);
             auto first_slot = [&](std::int64_t r) { return pairs == Pairs::upper ? r / step * step : 0; };
             for (std::int64_t c0 = first_slot(r0) / columns * columns; c0 < end; c0 += columns) {
@@ -139,14 +138,14 @@ template <class T, class Shape, int width> struct LargeBlocks {
                     if (pairs == Pairs::upper) for (std::int64_t p = from; p <= std::min(r, to - 1); ++p) q[p] = far;
                     if (pairs == Pairs::all_but_own && r >= from && r < to) q[r] = far;
                     double* row_sums = sums + r % width * t.n_kernels * width;
-                    if constexpr (is_family<Shape>) sweep_family(q, from, to, row_sums);
-                    else sweep(q, from, to, row_sums);
+                    if constexpr (is_family<Shape>) accumulate_family(q, from, to, row_sums);
+                    else accumulate(q, from, to, row_sums);
                 }
             }
         }
     }
 
-    // Vectors of columns that go together, of so many that are left. One alone is slow: four are two and two.
+    // Vectors of columns of the next tile, of `left`. One alone is slow: four are two and two.
     std::int64_t n_across(std::int64_t left) const {
         return !product ? 2 : left < most_across ? left : left == 4 ? 2 : most_across;
     }
@@ -162,29 +161,29 @@ template <class T, class Shape, int width> struct LargeBlocks {
     }
 
     void run() {
-        const Side x = side_x(t), y = side_y(t);
+        const Sample x = sample_x(t), y = sample_y(t);
         const std::int64_t first = t.edges[t.first_node];
-        n_parts = std::min(x.whole, y.whole) >= LARGE ? PARTS : 1;
+        n_parts = std::min(x.whole, y.whole) >= LARGE_BLOCK ? N_PARTS : 1;
         for (std::int64_t node = t.first_node; node < t.last_node; ++node)
             for (std::int64_t i = t.edges[node]; i < t.edges[node + 1]; ++i) {
-                double* sums = t.sums + (i - first) * 6 * 32 * 32 * t.n_kernels;
-                if (t.step != CONCLUDE) add_up(x, y, i);
-                if (t.step == SUMS) found.exchange(sums);
-                if (t.step == CONCLUDE) total.exchange(sums);
-                if (t.step != SUMS)
-                    (t.step == ALL && n_parts == 1 ? found : total)
+                double* sums = t.sums + (i - first) * N_GROUP_SUMS * MAX_GROUPS * MAX_GROUPS * t.n_kernels;
+                if (t.step != CONCLUDE_STEP) add_up(x, y, i);
+                if (t.step == SUM_STEP) found.exchange(sums);
+                if (t.step == CONCLUDE_STEP) total.exchange(sums);
+                if (t.step != SUM_STEP)
+                    (t.step == ALL_STEPS && n_parts == 1 ? found : total)
                         .conclude(x.size(i), y.size(i), nodes, node, i, t.values + i - first);
             }
     }
 
-    // Meet the rows of a block: those of one part, for step SUMS, or of all parts one after another.
-    void add_up(const Side& x, const Side& y, std::int64_t i) {
+    // Sum the kernel over the pairs of a block: those of one part, for SUM_STEP, or of all parts in their order.
+    void add_up(const Sample& x, const Sample& y, std::int64_t i) {
         const std::int64_t b = x.size(i), c = y.size(i), n = std::min(b, c);
         panels_x.pack(x, x.start(i), n);
         panels_y.pack(y, y.start(i), n);
-        const Side& longer = b > c ? x : y;
+        const Sample& longer = b > c ? x : y;
         panels_r.pack(longer, longer.start(i) + n, std::max(b, c) - n);
-        const std::int64_t first = t.step == SUMS ? t.part : 0, last = t.step == SUMS ? t.part + 1 : n_parts;
+        const std::int64_t first = t.step == SUM_STEP ? t.part : 0, last = t.step == SUM_STEP ? t.part + 1 : n_parts;
         for (part = first; part < last; ++part) {
             found.clear();
             matrix(panels_x, panels_x, Pairs::upper, found.xx.get());
@@ -193,7 +192,7 @@ template <class T, class Shape, int width> struct LargeBlocks {
             matrix(panels_x, panels_r, Pairs::all, found.xr.get());
             matrix(panels_y, panels_r, Pairs::all, found.yr.get());
             matrix(panels_r, panels_r, Pairs::upper, found.rr.get());
-            if (t.step == ALL && n_parts > 1) found.collect(total, part == 0);
+            if (t.step == ALL_STEPS && n_parts > 1) found.collect(total, part == 0);
         }
     }
 };

@@ -1,10 +1,10 @@
-// The rows of a block for layout two: in slots, `width` of them to a stripe, slot = group; and the slots in panels, a
-// vector wide, one coordinate of all of them after another. A panel is read as vectors where its rows are columns of a
-// tile, and number by number where they are rows of it: one cache line for each coordinate either way.
+// Packed rows of LargeBlocks: slots, `width` of them to a stripe, slot = group; and panels of a vector of slots, one
+// coordinate of all of them after another. A panel is read as vectors where its rows are columns of a tile, and number by
+// number where they are rows of it: one cache line for each coordinate either way.
 #pragma once
 #include <type_traits>
 
-#include "deal.hpp"
+#include "sample.hpp"
 #include "transpose.hpp"
 
 namespace btests {
@@ -16,21 +16,21 @@ template <class T, int width> struct Panels {
 
     const Task& t;
     const std::int64_t d, g;
-    Scratch<T> numbers, norms, waiting;
+    Scratch<T> numbers, norms, scaled;
     std::int64_t n = 0;  // rows
 
     // A tile takes up to four vectors of slots at once.
     static std::int64_t capacity(std::int64_t n, std::int64_t g) { return ((n + g - 1) / g * width / lanes + 4) * lanes; }
 
     Panels(const Task& task, std::int64_t most)
-        : t(task), d(task.d), g(task.n_groups), numbers(capacity(most, g) * d), norms(capacity(most, g)), waiting(lanes * d) {}
+        : t(task), d(task.d), g(task.n_groups), numbers(capacity(most, g) * d), norms(capacity(most, g)), scaled(lanes * d) {}
 
     std::int64_t slot(std::int64_t row) const { return row / g * width + row % g; }
     // Coordinate k of a slot is at place(slot)[k * lanes].
     const T* place(std::int64_t slot) const { return numbers.get() + slot / lanes * lanes * d + slot % lanes; }
 
     // Take rows start .. start + b - 1 of a sample, centred and scaled; slots without a row hold the origin.
-    void pack(const Side& s, std::int64_t start, std::int64_t b) {
+    void pack(const Sample& s, std::int64_t start, std::int64_t b) {
         n = b;
         if (b == 0) return;
         const std::int64_t end = slot(b - 1) + 1;
@@ -45,10 +45,10 @@ template <class T, int width> struct Panels {
         }
     }
 
-    void pack_any(const Side& s, std::int64_t start, std::int64_t filled, T* to) const {
+    void pack_any(const Sample& s, std::int64_t start, std::int64_t filled, T* to) const {
         const T* from[lanes];
         for (int i = 0; i < lanes; ++i) {
-            T* row = waiting.get() + i * d;
+            T* row = scaled.get() + i * d;
             from[i] = row;
             if (i < filled) each_coordinate<T>(t, s, start + i, [&](std::int64_t k, T v) { row[k] = v; });
             else std::memset(row, 0, d * sizeof(T));
@@ -56,7 +56,7 @@ template <class T, int width> struct Panels {
         transpose(from, d, to);
     }
 
-    void pack_doubles(const Side& s, std::int64_t start, T* to) const {
+    void pack_doubles(const Sample& s, std::int64_t start, T* to) const {
         const double* rows = static_cast<const double*>(s.rows);
         for (std::int64_t k = 0; k < d; k += stretch) {
             const double* from[lanes];
@@ -68,7 +68,7 @@ template <class T, int width> struct Panels {
         }
     }
 
-    // All lanes in the same order, wherever a row stands: equal rows must have equal norms.
+    // All lanes in the same order, in every slot: equal rows must have equal norms.
     Vec<T> squared_norms(const T* panel) const {
         constexpr int chains = 4;
         Vec<T> sum[chains] = {};

@@ -1,5 +1,5 @@
-// The widest kernels of a family whose bandwidths halve. Where 2^-q is all but 1 a few powers of q say it all, and sums of
-// powers over pairs serve every kernel that is wide enough: q grows by a factor of 4 from one to the next.
+// The widest kernels of a family whose bandwidths halve. Where 2^-q is all but 1 a few powers of q determine it, and sums
+// of powers over pairs serve every kernel that is wide enough: q grows by a factor of 4 from one to the next.
 #pragma once
 #include "families.hpp"
 
@@ -10,7 +10,7 @@ struct Powers {
     static constexpr int n_powers = 7;
     // Up to a distance of `reach`, in units of the narrowest kernel that is wide, 2^-q - 1 is this polynomial without a
     // constant term, to 2e-15 of itself.
-    static constexpr double reach = 0.1875;
+    static constexpr double reach = WIDE_REACH;
     static constexpr double coefficients[n_powers] = {
         -0.69314718055994405972,   0.24022650695844744252,    -0.055504108609033578116,  0.0096181273197126162485,
         -0.0013333284976462851606, 0.00015382059319809033488, -0.000014411510589253018381};
@@ -22,8 +22,8 @@ struct Powers {
     // Numbers that a cell needs beside those of its kernels.
     std::int64_t n_more() const { return n_wide ? n_powers : 0; }
 
-    // Add to cells [kernel, power][lane] what the distances [pair][xx, yy, xy, yx][lane] of n pairs of rows make of the wide
-    // kernels. All are within reach.
+    // Add the wide kernels of distances [pair][xx, yy, xy, yx][lane] of n pairs of rows to cells [kernel, power][lane]. All
+    // distances are within reach.
     void add(const double* q, int n, double* cells) const { add_powers(q, n, cells, [](Doubles q) BTESTS_INLINE { return q; }); }
     // The same where some are not: they have an exponential for each kernel. By each distance alone: neighbours must not
     // change a bit.
@@ -58,7 +58,7 @@ struct Powers {
         }
     };
 
-    // Turn what a cell has of powers into sums for its wide kernels.
+    // Turn the sums of powers of a cell into sums of its wide kernels.
     void conclude(double* cells) const {
         Doubles terms[n_powers];
         for (int j = 0; j < n_powers; ++j) terms[j] = load(cells + (n_kernels + j) * double_lanes) * coefficients[j];
@@ -86,9 +86,9 @@ private:
             for (int of = 0; of < 4; ++of) own[of] = p[of] = in_register(within(load(q + of * double_lanes)));
 #pragma GCC unroll 7
             for (int j = 0; j < n_powers; ++j) {
-                for (int of = 0; j && of < 4; ++of) p[of] *= own[of], here(p[of]);
-                h[j] += (p[0] + p[1]) - (p[2] + p[3]);  // of each pair by itself: a row that stands for none makes a 0
-                here(h[j]);
+                for (int of = 0; j && of < 4; ++of) p[of] *= own[of], materialize(p[of]);
+                h[j] += (p[0] + p[1]) - (p[2] + p[3]);  // of each pair by itself: h of padding is 0
+                materialize(h[j]);
             }
         }
         cells += n_kernels * double_lanes;

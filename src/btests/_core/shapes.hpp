@@ -1,5 +1,5 @@
-// Kernels as functions of a distance. A new radial kernel is one struct here, one case in loops.hpp and one name in
-// fast/__init__.py. `far` is what a pair that must not count is given for a distance: its kernel value is exactly 0.
+// Kernels as functions of a distance. A new radial kernel is one struct here, one case in loops.cpp and one number in
+// constants.py. `far` is the distance of pairs that are not to be counted: their kernel value is exactly 0.
 #pragma once
 #include <type_traits>
 
@@ -24,7 +24,7 @@ template <class T> BTESTS_INLINE inline Exponent<T> exponent_of_minus(Vec<T> min
 }
 
 BTESTS_INLINE inline Vec<double> slope(Vec<double> f) {  // 2^f is 1 + slope f
-    Vec<double> p = spread(7.0727162910532618986e-9);
+    Vec<double> p = broadcast(7.0727162910532618986e-9);
     p = p * f + 1.0208916045151506559e-7;
     p = p * f + 1.3215442011076686879e-6;
     p = p * f + 1.5252656261135283689e-5;
@@ -36,13 +36,13 @@ BTESTS_INLINE inline Vec<double> slope(Vec<double> f) {  // 2^f is 1 + slope f
     return p * f + 6.9314718055995007954e-1;
 }
 BTESTS_INLINE inline Vec<float> slope(Vec<float> f) {
-    Vec<float> p = spread(1.3264727140072e-3f);
+    Vec<float> p = broadcast(1.3264727140072e-3f);
     p = p * f + 9.67151263995645e-3f;
     p = p * f + 5.55073374347008e-2f;
     p = p * f + 2.40222420853767e-1f;
     return p * f + 6.93146977598992e-1f;
 }
-// Where the caller knows that q is nowhere so large that 2^-q would vanish, nobody need ask.
+// `may_vanish` is false where q is nowhere so large that 2^-q would underflow.
 template <class T, bool may_vanish = true> BTESTS_INLINE inline Vec<T> exp2_of(Exponent<T> e) {
     constexpr int mantissa = sizeof(T) == 8 ? 52 : 23;
     constexpr T lowest = magic<T> - (sizeof(T) == 8 ? T(1021) : T(125));
@@ -78,7 +78,7 @@ template <int power> struct MaternShape {
         if (power == 0) return e;
         const Vec<T> s = r * log_2<T>;
         const Vec<T> polynomial = power == 1 ? T(1) + s : T(1) + s + s * s * T(1.0 / 3.0);
-        // The polynomial of a far pair is infinite: the mask comes last.
+        // The polynomial of a far pair is infinite: mask the product.
         return (Vec<T>)((Ints<T>)(polynomial * e) & (Ints<T>)(r < T(1000)));
     }
 };
@@ -87,7 +87,7 @@ template <int power> struct RationalShape {  // (1 + q)^(-power / 2)
     template <class T> static constexpr T far = infinity<T>;
     template <class T> BTESTS_INLINE static Vec<T> value(Vec<T> q) {
         const Vec<T> inverse = T(1) / (T(1) + q);
-        Vec<T> v = power % 2 ? root<T>(inverse) : spread(T(1));
+        Vec<T> v = power % 2 ? root<T>(inverse) : broadcast(T(1));
         for (int i = 0; i < power / 2; ++i) v *= inverse;
         return v;
     }

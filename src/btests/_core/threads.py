@@ -1,4 +1,4 @@
-"""Threads over ranges of work: one pool, made when first needed and kept alive."""
+"""Threads over ranges of work, from one pool that is started on first use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SMALL = 1_000_000
 
 
 def default_threads() -> int:
-    """Return the number of cores that this process may use, or what BTESTS_THREADS says."""
+    """Return the number of cores that this process may use, or the value of BTESTS_THREADS."""
     asked = os.environ.get("BTESTS_THREADS", "")
     if asked.isdigit() and int(asked) > 0:
         return int(asked)
@@ -33,7 +33,7 @@ _limit: ContextVar[int | None] = ContextVar("btests_threads", default=None)
 
 @contextmanager
 def limit_threads(n_threads: int | None) -> Iterator[None]:
-    """Let everything inside use at most so many threads; None leaves it as it is."""
+    """Limit the threads of all calls inside a with-block; None does not change the limit."""
     token = _limit.set(n_threads or _limit.get())
     try:
         yield
@@ -61,23 +61,22 @@ def map_ranges(
     n_threads = n_threads or _limit.get() or default_threads()
     if n_threads == 1 or work < _SMALL or n_items == 1:
         return [function(0, n_items)]
-    # A few ranges per thread even out a machine that is busy elsewhere, where the work bears being cut so small.
+    # Several ranges per thread balance the load on a busy machine.
     n_ranges = min(n_items, ranges_per_thread * n_threads)
     edges = [i * n_items // n_ranges for i in range(n_ranges + 1)]
     found: list[Result | None] = [None] * n_ranges
-    left = iter(range(n_ranges))  # taking the next one is a single step of the interpreter: no two threads get the same
+    left = iter(range(n_ranges))  # next() is atomic: no two threads get the same range
 
     def take() -> None:
         for i in left:
             found[i] = function(edges[i], edges[i + 1])
 
-    # A forked child has no threads of its parent: the process is part of the key. The caller works, too: one thread
-    # less to wake.
+    # A forked child has no threads of its parent: the process is part of the key. The caller takes ranges, too.
     others = [_pool(n_threads - 1, os.getpid()).submit(copy_context().run, take) for _ in range(n_threads - 1)]
     try:
         take()
     finally:
         wait(others)
     for other in others:
-        other.result()  # what went wrong there goes wrong here
+        other.result()  # raise the exceptions of other threads here
     return cast(list[Result], found)

@@ -1,4 +1,4 @@
-// Distances of a few rows to a few vectors of columns, in registers: what layout two spends its time on.
+// Distances of a few rows to a few vectors of columns, in registers: the inner loop of LargeBlocks.
 #pragma once
 #include "shapes.hpp"
 
@@ -15,7 +15,7 @@ template <class T> struct Tile {
     std::int64_t panel;  // numbers of a panel
     std::int64_t n;      // coordinates of this pass
     bool is_first, is_last;
-    T* out;              // the distances, or what the passes so far have found of them: row i at out + i * out_step
+    T* out;              // the distances, or their partial sums over the passes so far: row i at out + i * out_step
     std::int64_t out_step;
 
     T row(int i, std::int64_t k) const { return rows[i / lanes * panel + i % lanes + k * lanes]; }
@@ -26,7 +26,7 @@ template <class T> struct Tile {
         for (std::int64_t k = 0; k < n; ++k) {
             const Vec<T> c0 = column(0, k), c1 = column(1, k);
             for (int i = 0; i < few; ++i) {
-                const Vec<T> r = in_register(spread(row(i, k)));
+                const Vec<T> r = in_register(broadcast(row(i, k)));
                 a[i][0] = Metric::template term<T>(a[i][0], r - c0);
                 a[i][1] = Metric::template term<T>(a[i][1], r - c1);
             }
@@ -38,8 +38,8 @@ template <class T> struct Tile {
             }
     }
 
-    // |x|^2 + |y|^2 - 2 x.y, at least 0. A number that was loaded is used n_across times: loads are what this loop would
-    // wait for.
+    // |x|^2 + |y|^2 - 2 x.y, at least 0. A number that was loaded is used n_across times: loads are the bottleneck
+    // of this loop.
     template <int n_across> void products(const T* row_norms, const T* column_norms) const {
         Vec<T> a[many][n_across] = {};
         for (std::int64_t k = 0; k < n; ++k) {
@@ -47,7 +47,7 @@ template <class T> struct Tile {
             for (int j = 0; j < n_across; ++j) c[j] = column(j, k);
             __builtin_prefetch(rows + many / lanes * panel + k * lanes);  // of the tile that comes next
             for (int i = 0; i < many; ++i) {
-                const Vec<T> r = in_register(spread(row(i, k)));
+                const Vec<T> r = in_register(broadcast(row(i, k)));
                 for (int j = 0; j < n_across; ++j) a[i][j] += r * c[j];
             }
         }
@@ -58,7 +58,7 @@ template <class T> struct Tile {
             for (int i = 0; i < many; ++i)
                 for (int j = 0; j < n_across; ++j) {
                     const Vec<T> q = (row_norms[i] + load(column_norms + j * lanes)) - T(2) * a[i][j];
-                    a[i][j] = q < T(0) ? Vec<T>{} : q;  // infinity - infinity stays NaN: beyond any reach
+                    a[i][j] = q < T(0) ? Vec<T>{} : q;  // infinity - infinity stays NaN
                 }
         for (int i = 0; i < many; ++i)
             for (int j = 0; j < n_across; ++j) store(out + i * out_step + j * lanes, a[i][j]);

@@ -9,11 +9,11 @@ namespace BTESTS_ISA {
 
 template <std::size_t from, std::size_t... i> inline Doubles every_fourth(Doubles a, Doubles b, std::index_sequence<i...>) {
     constexpr std::size_t half = double_lanes / 2;  // column `from` of half of the lanes, and then the next column of them
-    return pick<(i % half * 4 + i / half + from)...>(a, b);
+    return shuffle<(i % half * 4 + i / half + from)...>(a, b);
 }
 template <std::size_t from, std::size_t... i> inline Doubles halves(Doubles a, Doubles b, std::index_sequence<i...>) {
     constexpr std::size_t half = double_lanes / 2;
-    return pick<(i % half + i / half * double_lanes + from * half)...>(a, b);
+    return shuffle<(i % half + i / half * double_lanes + from * half)...>(a, b);
 }
 
 // Four numbers of some lanes, as many as fill vector i of four.

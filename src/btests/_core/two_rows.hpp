@@ -1,5 +1,5 @@
-// Blocks of two rows of one or two coordinates, the linear-time test: there is so little to compute for each that packing
-// rows and looping over them would take most of the time. A vector of blocks is read, met and summed in registers.
+// Layout TwoRows: blocks of two rows of one or two coordinates, the linear-time test. There is so little to compute for
+// each that packing rows and looping over them would take most of the time. Vectors of blocks stay in registers.
 #pragma once
 #include "node_sums.hpp"
 #include "shapes.hpp"
@@ -13,9 +13,9 @@ template <class Shape, int D> struct TwoRows {
 
     const Task& t;
 
-    // The nodes from the first on that this is for: full ones, of whole vectors.
+    // The end of the nodes, from the first on, that this layout computes: full ones, of whole vectors.
     static std::int64_t end(const Task& t) {
-        const Side x = side_x(t);
+        const Sample x = sample_x(t);
         std::int64_t node = t.first_node;
         if (x.whole != 2 || x.longer || t.order_x || t.order_y || t.rows_are_float32 || t.n_kernels != 1) return node;
         for (; node < t.last_node; ++node) {
@@ -25,25 +25,26 @@ template <class Shape, int D> struct TwoRows {
         return node;
     }
 
-    // Blocks, values and cores as ManyBlocks has them, to the same bits.
+    // Values and moments equal those of ManyBlocks to the last bit.
     void run() const {
         for (std::int64_t node = t.first_node; node < t.last_node; ++node) {
-            double left[64], sum = 0.0;  // left halves that wait, by level
+            double left[64], sum = 0.0;  // pending left halves, by level
             for (std::int64_t i = t.edges[node], done = 0; i < t.edges[node + 1]; i += lanes, ++done) {
-                const Doubles h = meet(i);
+                const Doubles h = h_of(i);
                 store(t.values + i - t.edges[t.first_node], h);  // 2 h over 2 (2 - 1)
                 sum = sum_by_halves(h * 0.5);
                 int level = 0;
                 for (; done >> level & 1; ++level) sum = left[level] + sum;
                 left[level] = sum;
             }
-            const double core[4] = {0.0, sum, sum, 0.0};
-            std::memcpy(t.cores + (node - t.first_node) * 4, core, sizeof core);
+            const double moments[4] = {0.0, sum, sum, 0.0};
+            std::memcpy(t.moments + (node - t.first_node) * 4, moments, sizeof moments);
         }
     }
 
 private:
-    Doubles meet(std::int64_t block) const {
+    // h of as many blocks as there are lanes, from `block` on.
+    Doubles h_of(std::int64_t block) const {
         Doubles x[2 * D], y[2 * D], q[4] = {};
         read(t.x, block, x), read(t.y, block, y);
         for (int k = 0; k < D; ++k) {
@@ -72,7 +73,7 @@ private:
         for (int k = 0; k < 2 * D; ++k) out[k] = (out[k] - t.origin[k % D]) * t.scale;
     }
     template <std::size_t first, std::size_t... i> static Doubles alternate(Doubles a, Doubles b, std::index_sequence<i...>) {
-        return pick<(2 * i + first)...>(a, b);
+        return shuffle<(2 * i + first)...>(a, b);
     }
 };
 

@@ -8,7 +8,7 @@
 #include <immintrin.h>
 #endif
 
-// For what is called in an inner loop and must not make its arguments leave their registers.
+// For functions called in inner loops: their arguments must stay in registers.
 #define BTESTS_INLINE __attribute__((always_inline))
 
 namespace btests {
@@ -33,9 +33,9 @@ constexpr int double_lanes = Types<double>::lanes;
 
 template <class T> inline Vec<T> load(const T* p) { Vec<T> v; std::memcpy(&v, p, sizeof v); return v; }
 template <class T> inline void store(T* p, Vec<T> v) { std::memcpy(p, &v, sizeof v); }
-template <class T> inline Vec<T> spread(T a) { return a - Vec<T>{}; }  // x - 0 is x: one broadcast, no addition
+template <class T> inline Vec<T> broadcast(T a) { return a - Vec<T>{}; }  // x - 0 is x: one broadcast, no addition
 
-// Load once, use twice: compilers otherwise fold the load into each use, and loads are what the inner loops wait for.
+// Load once, use twice: compilers otherwise fold the load into each use, and loads are the bottleneck.
 template <class V> inline V in_register(V v) {
 #if defined(__AVX512F__)
     __asm__("" : "+v"(v));
@@ -45,8 +45,8 @@ template <class V> inline V in_register(V v) {
     return v;
 }
 
-// Have this now: compilers otherwise put sums off, and keep all that they are made of.
-template <class V> inline void here(V& v) {
+// Compute this now: compilers otherwise delay sums, and hold all summands in registers.
+template <class V> inline void materialize(V& v) {
 #if defined(__AVX512F__)
     __asm__ volatile("" : "+v"(v));
 #elif defined(__x86_64__)
@@ -66,7 +66,7 @@ inline double rounded(double a) {
 #endif
 }
 
-// Whether any lane of a is more than that of b. Compilers do not see through the loop, so x86 is told.
+// Whether any lane of a is more than that of b. Compilers do not vectorize the loop, hence the intrinsics.
 inline bool any_above(Doubles a, Doubles b) {
 #if BTESTS_BYTES == 64 && defined(__AVX512F__)
     return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_GT_OQ) != 0;
@@ -81,7 +81,7 @@ inline bool any_above(Doubles a, Doubles b) {
 }
 
 // Elements chosen from a and b, which count on where a ends.
-template <std::size_t... i> inline Doubles pick(Doubles a, Doubles b) {
+template <std::size_t... i> inline Doubles shuffle(Doubles a, Doubles b) {
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
 #define BTESTS_SHUFFLE
@@ -100,7 +100,7 @@ template <int n> inline double sum_by_halves(const double* of) {
     else return sum_by_halves<n / 2>(of) + sum_by_halves<n / 2>(of + n / 2);
 }
 template <std::size_t apart, std::size_t... i> inline Doubles with_partner(Doubles of, std::index_sequence<i...>) {
-    return of + pick<(i ^ apart)...>(of, of);
+    return of + shuffle<(i ^ apart)...>(of, of);
 }
 inline double sum_by_halves(Doubles of) {
     constexpr auto all = std::make_index_sequence<double_lanes>();
@@ -113,7 +113,7 @@ inline double sum_by_halves(Doubles of) {
 // The sums of as many vectors as each has lanes, to the same bits: what is left of two of them fits into one.
 template <std::size_t apart, std::size_t... i> inline Doubles merged(Doubles a, Doubles b, std::index_sequence<i...>) {
     constexpr std::size_t n = double_lanes;
-    return pick<(i & apart ? n : 0) + (i & ~apart)...>(a, b) + pick<(i & apart ? n : 0) + (i | apart)...>(a, b);
+    return shuffle<(i & apart ? n : 0) + (i & ~apart)...>(a, b) + shuffle<(i & apart ? n : 0) + (i | apart)...>(a, b);
 }
 template <std::size_t apart = 1> BTESTS_INLINE inline Doubles sums_by_halves(Doubles* of) {
     constexpr auto all = std::make_index_sequence<double_lanes>();

@@ -14,7 +14,7 @@ import numpy as np
 from btests.comparison.cells import Cells
 from btests.comparison.features import pooled_ranks
 from btests.comparison.share import binned
-from btests.kernels import Gaussian, Laplacian, Matern
+from btests.kernels import properties_of
 from btests.plan import Array, Index
 from btests.result import TestResult
 
@@ -44,10 +44,11 @@ def least_share(mmd2: float | None, kernel: object) -> float | None:
 
     Examples
     --------
+    >>> from btests import Gaussian
     >>> least_share(0.02, Gaussian(1.0))
     0.1
     """
-    if mmd2 is None or not isinstance(kernel, (Gaussian, Laplacian, Matern)):
+    if mmd2 is None or properties_of(kernel).supremum != 1.0:
         return None
     return math.sqrt(max(0.0, mmd2) / 2.0)
 

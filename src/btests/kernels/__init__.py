@@ -1,4 +1,8 @@
-"""Kernels: one small frozen object each, all of them callables from two stacks of points to Gram matrices."""
+"""Kernels: frozen dataclasses that map two stacks of points to Gram matrices.
+
+A kernel is one module here, and one line below. Its properties are attributes (`btests.kernels.protocol`): no caller
+compares classes. Kernels that are exported here and have ``is_serializable = True`` can be written to files.
+"""
 
 from btests.kernels.bandwidth import median_bandwidth
 from btests.kernels.columns import OnColumns
@@ -9,14 +13,13 @@ from btests.kernels.laplacian import Laplacian
 from btests.kernels.matern import Matern
 from btests.kernels.pairwise import Pairwise
 from btests.kernels.polynomial import Linear, Polynomial
-from btests.kernels.protocol import HasTerms, Kernel, Radial
+from btests.kernels.protocol import Kernel, Properties, Radial, properties_of, summands_of, terms_of
 from btests.kernels.rational_quadratic import InverseMultiquadric, RationalQuadratic
 
 __all__ = [
     "Combination",
     "Energy",
     "Gaussian",
-    "HasTerms",
     "InverseMultiquadric",
     "Kernel",
     "Laplacian",
@@ -25,7 +28,11 @@ __all__ = [
     "OnColumns",
     "Pairwise",
     "Polynomial",
+    "Properties",
     "Radial",
     "RationalQuadratic",
     "median_bandwidth",
+    "properties_of",
+    "summands_of",
+    "terms_of",
 ]

@@ -10,16 +10,46 @@ from btests._warnings import DegenerateDataWarning, warn
 from btests.kernels.distances import squared_distances
 from btests.plan import Array
 
-# Outliers beyond this many typical distances are all as far: their squares must not overflow.
+# Outliers are clipped to this many typical distances: their squares must not overflow.
 _FAR = 1e75
 
 
 def median_bandwidth(points: Array) -> float:
-    r"""Return ``sqrt(median(|p_i - p_j|^2) / 2)`` over the pairs i < j of ``points``: (n, d) to a number.
+    r"""Return the bandwidth of the median heuristic, ``sqrt(median(|p_i - p_j|^2) / 2)`` over the pairs i < j.
 
     This is the convention of the paper's experiments: the Gaussian kernel falls to 1/e at the median distance. Where
-    more than half of the pairs coincide (sparse or discrete data) the median is over the pairs that do not; where all
-    coincide there is no scale, and the answer is 1 with a warning.
+    more than half of the pairs coincide (sparse or discrete data) the median is over the pairs that do not.
+
+    Parameters
+    ----------
+    points : array_like of float, shape (n, d)
+        Rows of both samples. Memory and time grow with n^2: a thousand rows are enough.
+
+    Returns
+    -------
+    float
+        The bandwidth, positive; 1.0 if all points are equal.
+
+    Warns
+    -----
+    DegenerateDataWarning
+        If all points are equal.
+
+    See Also
+    --------
+    btests.MedianHeuristic : A kernel selector with this bandwidth.
+
+    References
+    ----------
+    .. [1] A. Gretton, K. M. Borgwardt, M. J. Rasch, B. Schoelkopf, A. Smola, "A Kernel Two-Sample Test", Journal of
+       Machine Learning Research 13, 2012, section 8.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from btests import median_bandwidth
+    >>> round(median_bandwidth(np.array([[0.0], [1.0], [2.0]])), 4)
+    0.7071
     """
     # Squares of coordinates beyond 1e154 overflow, and below 1e-154 vanish: measure in units of a typical distance.
     centre = np.median(points, axis=0)

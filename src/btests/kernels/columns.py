@@ -1,23 +1,34 @@
-"""A kernel on some of the coordinates."""
+"""Kernels of some of the coordinates."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from btests.kernels.combination import add, scale
-from btests.kernels.protocol import HasTerms, Kernel, Radial
+from btests.kernels.protocol import Kernel, Properties, Radial, properties_of, terms_of
 from btests.plan import Array
 
 
 @dataclass(frozen=True, slots=True)
 class OnColumns:
-    """``kernel`` applied to the coordinates ``columns`` alone; it does not see the others.
+    """Kernel restricted to some coordinates: ``kernel(x[..., columns], y[..., columns])``.
 
-    A weighted sum of such kernels, one per coordinate, says which coordinates matter.
+    The weights of a sum of such kernels, one per coordinate, rank the coordinates.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Kernel on the selected coordinates.
+    columns : sequence of int
+        Different coordinates, counted from 0; at least one.
+
+    See Also
+    --------
+    btests.PerCoordinate : A family with kernels for each coordinate.
 
     Examples
     --------
@@ -25,6 +36,8 @@ class OnColumns:
     >>> OnColumns(Gaussian(2.0), [1])([[7.0, 0.0]], [[0.0, 2.0]]).round(4)
     array([[0.6065]])
     """
+
+    is_serializable: ClassVar[bool] = True
 
     kernel: Kernel
     columns: Sequence[int]
@@ -37,25 +50,31 @@ class OnColumns:
     def __call__(self, x: Any, y: Any) -> Array:
         """Return Gram matrices: two stacks (..., b, d) and (..., c, d) to (..., b, c)."""
         p, q = np.asarray(x), np.asarray(y)
-        self.check_width(p.shape[-1])
+        check_width(self.columns, p.shape[-1])
         chosen = list(self.columns)
         return self.kernel(p[..., chosen], q[..., chosen])
 
-    def check_width(self, d: int) -> None:
-        """Raise unless rows of ``d`` coordinates have all of these columns."""
-        if max(self.columns) >= d:
-            raise ValueError(f"columns must be between 0 and {d - 1} for data of {d} columns, got {max(self.columns)}")
+    @property
+    def properties(self) -> Properties:
+        """Return what callers may rely on: what holds for the kernel, on rows of numbers alone."""
+        return replace(properties_of(self.kernel), takes_objects=False, columns=tuple(self.columns))
 
     def terms(self) -> tuple[Radial, ...] | None:
-        """Return the terms of the kernel on these columns; columns of columns are columns of the rows."""
-        terms = self.kernel.terms() if isinstance(self.kernel, HasTerms) else None
-        return None if terms is None else tuple(replace(term, columns=self._inside(term.columns)) for term in terms)
+        """Return the terms of the kernel, with their columns counted in whole rows."""
+        terms = terms_of(self.kernel)
+        return None if terms is None else tuple(replace(term, columns=self._in_rows(term.columns)) for term in terms)
 
-    def _inside(self, columns: tuple[int, ...] | None) -> tuple[int, ...]:
+    def _in_rows(self, columns: tuple[int, ...] | None) -> tuple[int, ...]:
         return tuple(self.columns if columns is None else (self.columns[c] for c in columns))
 
     __add__ = add
     __mul__ = __rmul__ = scale
+
+
+def check_width(columns: Sequence[int], d: int) -> None:
+    """Raise unless rows of ``d`` coordinates have all of these columns."""
+    if max(columns) >= d:
+        raise ValueError(f"columns must be between 0 and {d - 1} for data of {d} columns, got {max(columns)}")
 
 
 def _checked(columns: object) -> tuple[int, ...]:

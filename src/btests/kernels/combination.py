@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from btests.kernels.parameters import require_positive
-from btests.kernels.protocol import HasTerms, Kernel, Radial
+from btests.kernels.protocol import Kernel, Properties, Radial, properties_of, summands_of, terms_of
 from btests.plan import Array
 
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """A weighted sum of kernels, ``sum_i weights[i] * kernels[i](x, y)``; what ``+`` and ``*`` of kernels return.
+    """Weighted sum of kernels ``sum_i weights[i] * kernels[i](x, y)``, the result of ``+`` and ``*`` of kernels.
+
+    Parameters
+    ----------
+    weights : tuple of float
+        One per kernel; positive.
+    kernels : tuple of Kernel
+        The summands, at least one.
+
+    See Also
+    --------
+    btests.Weights : A selector that estimates the weights from held-out rows.
 
     Examples
     --------
@@ -22,6 +33,8 @@ class Combination:
     >>> Gaussian(1.0) + 2 * Laplacian(3.0)
     Gaussian(bandwidth=1.0) + 2 * Laplacian(bandwidth=3.0)
     """
+
+    is_serializable: ClassVar[bool] = True
 
     weights: tuple[float, ...]
     kernels: tuple[Kernel, ...]
@@ -44,11 +57,31 @@ class Combination:
             total += weight * np.asarray(kernel(x, y), dtype=np.float64)
         return total
 
+    @property
+    def summands(self) -> tuple[Kernel, ...]:
+        """Return all summands, those of sums inside this one included."""
+        return tuple(summand for kernel in self.kernels for summand in summands_of(kernel))
+
+    @property
+    def properties(self) -> Properties:
+        """Return what callers may rely on: of the sum, what holds for every summand."""
+        own = [properties_of(kernel) for kernel in self.kernels]
+        objects = {properties.takes_objects for properties in own}
+        bounds = [properties.supremum for properties in own]
+        known = [weight * bound for weight, bound in zip(self.weights, bounds, strict=True) if bound is not None]
+        return Properties(
+            takes_stacks=all(properties.takes_stacks for properties in own),
+            takes_objects=True if True in objects else None if None in objects else False,
+            centers_rows=all(properties.centers_rows for properties in own),
+            has_bandwidth=all(properties.has_bandwidth for properties in own),
+            supremum=sum(known) if len(known) == len(own) else None,
+        )
+
     def terms(self) -> tuple[Radial, ...] | None:
-        """Return the terms of all members, or None if one of them has none."""
+        """Return the terms of all summands, or None if one of them has none."""
         found: list[Radial] = []
         for weight, kernel in zip(self.weights, self.kernels, strict=True):
-            terms = kernel.terms() if isinstance(kernel, HasTerms) else None
+            terms = terms_of(kernel)
             if terms is None:
                 return None
             found += [replace(term, weight=weight * term.weight) for term in terms]
@@ -68,7 +101,7 @@ class Combination:
 
 
 def add(first: Kernel, second: Kernel) -> Combination:
-    """Return the sum of two kernels, flat."""
+    """Return the sum of two kernels; sums are joined, not nested."""
     if not callable(second):
         raise TypeError(f"only a kernel adds to a kernel, got {type(second).__name__}")
     one, two = _parts(first), _parts(second)
@@ -87,9 +120,9 @@ def _parts(kernel: Kernel) -> Combination:
 
 
 def shortened(kernel: Kernel, n_terms: int = 3) -> str:
-    """Return a kernel in one readable line: of a long sum the terms with the largest weights."""
+    """Return a kernel as one line of text: of a long sum the terms with the largest weights."""
     if not isinstance(kernel, Combination) or len(kernel.kernels) <= n_terms + 1:
         return repr(kernel)
     largest = sorted(range(len(kernel.weights)), key=lambda i: -kernel.weights[i])[:n_terms]
-    kept = Combination(tuple(kernel.weights[i] for i in largest), tuple(kernel.kernels[i] for i in largest))
-    return f"{kept!r} + {len(kernel.kernels) - n_terms} more"
+    shown = Combination(tuple(kernel.weights[i] for i in largest), tuple(kernel.kernels[i] for i in largest))
+    return f"{shown!r} + {len(kernel.kernels) - n_terms} more"

@@ -1,27 +1,31 @@
-"""Distances between the points of two stacks, without cancellation."""
+"""Distances between the points of two stacks without cancellation, and their exponential decay."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from btests._core.constants import DIRECT_COORDINATES
 from btests.plan import Array
 
-# One pass over the Gram matrix per coordinate up to this width; wider data go through a matrix product.
-_DIRECT_UP_TO = 36
 # A difference of this much less than its terms has lost three digits.
 _CANCELLED = 1e-3
-# Coordinates of pairs that are done again together.
+# Coordinates of the pairs that are recomputed at a time.
 _AT_ONCE = 2**20
+# The compiled loops take 2^-q for 0 beyond this exponent: such floats lose their digits one by one before they are 0.
+_LAST = 1020.5 * math.log(2.0)
 
 
 def squared_distances(x: Array, y: Array, unit: float = 1.0) -> Array:
     """Return squared Euclidean distances, in ``1 / unit``: two stacks (..., b, d) and (..., c, d) to (..., b, c).
 
     Differences are scaled, not coordinates (rounding those would cost digits far from the origin), and not squares
-    (those of tiny or huge differences leave the range of floats).
+    (those of tiny or huge differences leave the range of floats). Up to ``DIRECT_COORDINATES`` columns there is one
+    pass over the Gram matrix per coordinate; wider data go through a matrix product.
     """
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    if x.shape[-1] > _DIRECT_UP_TO:
+    if x.shape[-1] > DIRECT_COORDINATES:
         return _by_product(x, y, unit)
     out = np.zeros((*x.shape[:-1], y.shape[-2]))
     for k in range(x.shape[-1]):
@@ -40,7 +44,7 @@ def _by_product(x: Array, y: Array, unit: float) -> Array:
     p, q = (x - origin) * unit, (y - origin) * unit
     norms = _squares(p)[..., :, None] + _squares(q)[..., None, :]
     out = np.asarray(norms - 2.0 * (p @ np.swapaxes(q, -1, -2)))
-    # Outliers still lose digits, or are inf - inf: such pairs are done again, one by one.
+    # Outliers still lose digits, or are inf - inf: such pairs are recomputed from differences.
     lost = np.nonzero(~(out > _CANCELLED * norms))
     step = max(1, _AT_ONCE // x.shape[-1])
     for start in range(0, lost[0].size, step):
@@ -68,3 +72,9 @@ def city_block_distances(x: Array, y: Array, unit: float = 1.0) -> Array:
         out += np.abs(x[..., :, None, k] - y[..., None, :, k])
     out *= unit
     return out
+
+
+def decay(exponent: Array) -> Array:
+    """Return exp(-exponent), 0 where that is below 2^-1020.5: (...) to (...), in place."""
+    exponent[exponent > _LAST] = np.inf
+    return np.exp(np.negative(exponent, out=exponent), out=exponent)

@@ -1,4 +1,4 @@
-"""What tells one function of the user's from another, in this process and in the next: its code and what it holds."""
+"""Hashes of functions, kernels and selectors by their code and values, stable across processes."""
 
 from __future__ import annotations
 
@@ -13,15 +13,25 @@ from typing import Any
 
 import numpy as np
 
-# Of what nothing can be said but that it is itself, in this process.
+# Values that cannot be pickled are identified by their address, in this process only.
 _PROCESS = os.urandom(16)
 
 
 def fingerprint(value: Any) -> str:
-    """Return a text that is the same for functions, kernels and selectors that do the same, and differs where not.
+    """Return a hash that is equal for equal functions, kernels and selectors, as 32 hexadecimal digits.
 
-    Of functions it has the code, the defaults, what they enclose, and the functions and plain values that they find by
-    name in their module. What those find elsewhere, in files or in other modules, it does not see.
+    Functions are identified by their code, defaults, closure, and the functions and plain values of their module that
+    they refer to. Files and other modules are not part of the hash.
+
+    Parameters
+    ----------
+    value : object
+        A function, a kernel, a selector, or any value that can be pickled.
+
+    Returns
+    -------
+    str
+        First half of a SHA-256 digest.
     """
     found = hashlib.sha256()
     for piece in _pieces(value, {}):
@@ -30,7 +40,7 @@ def fingerprint(value: Any) -> str:
 
 
 def _pieces(value: Any, seen: dict[int, tuple[int, Any]]) -> Iterator[bytes]:
-    """Yield what a value is made of; what was ``seen`` before, told by its address, is not told again."""
+    """Yield the parts of a value as bytes; a value in ``seen``, by its address, is yielded as its number."""
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
         yield f"{type(value).__name__} {value!r}".encode()
         return
@@ -41,7 +51,7 @@ def _pieces(value: Any, seen: dict[int, tuple[int, Any]]) -> Iterator[bytes]:
     if id(value) in seen:
         yield f"again {seen[id(value)][0]}".encode()
         return
-    seen[id(value)] = len(seen), value  # held, so that no other value gets its address
+    seen[id(value)] = len(seen), value  # a reference, so that no other value gets its address
     parts = _parts(value)
     if parts is None:
         yield _pickled(value)
@@ -53,7 +63,7 @@ def _pieces(value: Any, seen: dict[int, tuple[int, Any]]) -> Iterator[bytes]:
 
 @functools.singledispatch
 def _parts(value: Any) -> list[Any] | None:
-    """Return what makes up a value, None where that is not known."""
+    """Return the parts of a value, None if unknown."""
     if is_dataclass(value):
         return [getattr(value, field.name) for field in fields(value) if field.init]
     if callable(value) and hasattr(value, "__dict__") and isinstance(type(value).__call__, FunctionType):
@@ -107,7 +117,7 @@ def _(value: type) -> list[Any]:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether this is a number, a text, an array of numbers, or a collection of such."""
+    """Return whether this is a number, a text, an array of numbers, or a collection of such."""
     if isinstance(value, (list, tuple, set, frozenset)):
         return all(map(_is_plain, value))
     if isinstance(value, dict):
@@ -118,15 +128,15 @@ def _is_plain(value: Any) -> bool:
 
 
 def _names(code: CodeType) -> list[str]:
-    """Return the names that a function looks up, those that functions inside it look up included."""
+    """Return the global names of a function and of the functions inside it."""
     inner = [name for const in code.co_consts if isinstance(const, CodeType) for name in _names(const)]
     return list(dict.fromkeys([*code.co_names, *inner]))
 
 
 def _is_full(cell: Any) -> bool:
-    """Whether a variable that a function encloses has a value yet."""
+    """Return whether a variable of a closure has a value."""
     try:
-        cell.cell_contents  # noqa: B018 - it is asked for, no more
+        cell.cell_contents  # noqa: B018 - raises if empty
     except ValueError:
         return False
     return True
@@ -134,6 +144,6 @@ def _is_full(cell: Any) -> bool:
 
 def _pickled(value: Any) -> bytes:
     try:
-        return pickle.dumps(value)  # to be digested; nobody ever loads it
-    except Exception:  # it has its own way to fail for every kind of object
+        return pickle.dumps(value)  # hashed, never loaded
+    except Exception:  # every kind of object fails in its own way
         return _PROCESS + repr((type(value), id(value))).encode()

@@ -4,21 +4,38 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from btests.kernels.combination import add, scale
-from btests.kernels.distances import city_block_distances
-from btests.kernels.exponential import decayed
+from btests.kernels.distances import city_block_distances, decay
 from btests.kernels.parameters import require_positive
-from btests.kernels.protocol import Radial
+from btests.kernels.protocol import DECAYING, Properties, Radial
 from btests.plan import Array
 
 
 @dataclass(frozen=True, slots=True)
 class Laplacian:
-    """``exp(-|x - y|_1 / bandwidth)``, with the sum of absolute differences as distance (as in scikit-learn).
+    """Laplacian kernel ``exp(-|x - y|_1 / bandwidth)``, of the city-block distance.
 
-    For the Euclidean distance in the exponent take ``Matern(bandwidth, nu=0.5)``.
+    Parameters
+    ----------
+    bandwidth : float
+        Distance at which the kernel is 1/e, in the units of the data; positive. The ``gamma`` of scikit-learn's
+        ``laplacian_kernel`` is ``1 / bandwidth``.
+
+    See Also
+    --------
+    Matern : With ``nu=0.5`` the exponential of the Euclidean distance.
+
+    Examples
+    --------
+    >>> from btests import Laplacian
+    >>> Laplacian(2.0)([[0.0, 0.0]], [[0.0, 0.0], [1.0, 1.0]]).round(4)
+    array([[1.    , 0.3679]])
     """
+
+    properties: ClassVar[Properties] = DECAYING
+    is_serializable: ClassVar[bool] = True
 
     bandwidth: float
 
@@ -27,7 +44,7 @@ class Laplacian:
 
     def __call__(self, x: Array, y: Array) -> Array:
         """Return Gram matrices: two stacks (..., b, d) and (..., c, d) to (..., b, c)."""
-        return decayed(city_block_distances(x, y, 1.0 / self.bandwidth))
+        return decay(city_block_distances(x, y, 1.0 / self.bandwidth))
 
     def terms(self) -> tuple[Radial, ...]:
         """Return 2^-q, q the city-block distance of points scaled by log2(e) / bandwidth."""

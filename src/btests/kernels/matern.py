@@ -5,22 +5,49 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Real
+from typing import ClassVar
 
 import numpy as np
 
 from btests.kernels.combination import add, scale
 from btests.kernels.distances import distances
 from btests.kernels.parameters import require_positive
-from btests.kernels.protocol import Radial
+from btests.kernels.protocol import DECAYING, Properties, Radial
 from btests.plan import Array
 
 
 @dataclass(frozen=True, slots=True)
 class Matern:
-    r"""Matern kernel of smoothness ``nu`` = 0.5, 1.5 or 2.5, of the Euclidean distance r.
+    r"""Matern kernel of the Euclidean distance r.
 
-    With s = sqrt(2 nu) r / bandwidth: ``exp(-s)``, ``(1 + s) exp(-s)`` and ``(1 + s + s^2 / 3) exp(-s)``.
+    With ``s = sqrt(2 nu) r / bandwidth``: ``exp(-s)``, ``(1 + s) exp(-s)`` and ``(1 + s + s^2 / 3) exp(-s)`` for
+    ``nu`` = 0.5, 1.5 and 2.5.
+
+    Parameters
+    ----------
+    bandwidth : float
+        Length scale, in the units of the data; positive.
+    nu : {0.5, 1.5, 2.5}, default 1.5
+        Smoothness.
+
+    See Also
+    --------
+    Laplacian : The exponential of the city-block distance.
+    Gaussian : The limit of large ``nu``.
+
+    References
+    ----------
+    .. [1] C. E. Rasmussen, C. K. I. Williams, "Gaussian Processes for Machine Learning", MIT Press 2006, section 4.2.
+
+    Examples
+    --------
+    >>> from btests import Matern
+    >>> Matern(1.0, nu=0.5)([[0.0]], [[0.0], [1.0]]).round(4)
+    array([[1.    , 0.3679]])
     """
+
+    properties: ClassVar[Properties] = DECAYING
+    is_serializable: ClassVar[bool] = True
 
     bandwidth: float
     nu: float = 1.5
@@ -36,7 +63,7 @@ class Matern:
         s = distances(x, y, unit)
         if self.nu == 0.5:
             return np.exp(-s)
-        # Far beyond the reach of exp(-s) the polynomial may overflow: 0 * inf.
+        # Where exp(-s) is 0 the polynomial may overflow: 0 * inf.
         s = np.minimum(s, 1e3)
         return (1.0 + s) * np.exp(-s) if self.nu == 1.5 else (1.0 + s + s * s / 3.0) * np.exp(-s)
 

@@ -4,17 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from btests.kernels.combination import add, scale
+from btests.kernels.protocol import Properties
 from btests.plan import Array
 
 
 @dataclass(frozen=True, slots=True)
 class Pairwise:
-    """A kernel on objects of any kind (strings, graphs, ...) from ``function(a, b) -> number``.
+    """Kernel on objects of any kind (strings, graphs, ...) from a function of two objects.
+
+    Parameters
+    ----------
+    function : callable
+        Symmetric, positive semi-definite ``function(a, b) -> float``. It is called once per pair of objects, from
+        Python: a function of two arrays that returns a Gram matrix is much faster, and is a kernel as it is.
+
+    See Also
+    --------
+    btests.kernels.Kernel : What a kernel is.
+
+    Notes
+    -----
+    Files do not hold functions: a saved result has the name of the function and a hash of its code.
 
     Examples
     --------
@@ -23,6 +38,8 @@ class Pairwise:
     >>> shared_letters(["abc"], ["cab", "xyz"])
     array([[3., 0.]])
     """
+
+    properties: ClassVar[Properties] = Properties(takes_objects=True)
 
     function: Callable[[Any, Any], float]
 
@@ -33,7 +50,7 @@ class Pairwise:
     def __call__(self, x: Sequence[Any], y: Sequence[Any]) -> Array:
         """Return the Gram matrix: two sequences of b and c objects to (b, c)."""
         gram = np.empty((len(x), len(y)))
-        # A kernel is symmetric: a sequence against itself costs half.
+        # A kernel is symmetric: the Gram matrix of one sequence takes half of the calls.
         same = x is y
         for i, a in enumerate(x):
             for j in range(i if same else 0, len(y)):
@@ -43,7 +60,7 @@ class Pairwise:
         return gram
 
     def __repr__(self) -> str:
-        # Not the function's own repr: that has an address in it, which differs from run to run.
+        # Not the function's own repr: its address differs from run to run.
         return f"Pairwise({getattr(self.function, '__qualname__', type(self.function).__qualname__)})"
 
     __add__ = add

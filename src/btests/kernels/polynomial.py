@@ -5,17 +5,36 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Integral, Real
+from typing import ClassVar
 
 import numpy as np
 
 from btests.kernels.combination import add, scale
 from btests.kernels.parameters import require_positive
+from btests.kernels.protocol import Properties
 from btests.plan import Array
 
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """``<x, y>``: sees differences between means and nothing else."""
+    """Linear kernel ``<x, y>``; its MMD^2 is the squared distance of the means, and 0 for all other differences.
+
+    See Also
+    --------
+    Polynomial : Differences between higher moments.
+
+    Examples
+    --------
+    >>> from btests import Linear
+    >>> Linear()([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[11.]])
+    """
+
+    # The kernel depends on the origin, but its MMD^2 does not, and is more accurate near it.
+    properties: ClassVar[Properties] = Properties(
+        takes_stacks=True, takes_objects=False, centers_rows=True, has_bandwidth=False
+    )
+    is_serializable: ClassVar[bool] = True
 
     def __call__(self, x: Array, y: Array) -> Array:
         """Return Gram matrices: two stacks (..., b, d) and (..., c, d) to (..., b, c)."""
@@ -27,10 +46,32 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class Polynomial:
-    """``(gamma <x, y> + offset)^degree``: sees differences between moments up to ``degree``.
+    """Polynomial kernel ``(gamma <x, y> + offset)^degree``, for differences between moments up to ``degree``.
 
     Unlike the radial kernels it depends on where the origin is, so the data are taken as they are, not centred.
+
+    Parameters
+    ----------
+    degree : int, default 2
+        At least 1.
+    offset : float, default 1.0
+        Not negative; scikit-learn's ``coef0``.
+    gamma : float, default 1.0
+        Factor of the scalar product; positive.
+
+    See Also
+    --------
+    Linear : Differences between means alone.
+
+    Examples
+    --------
+    >>> from btests import Polynomial
+    >>> Polynomial(degree=2)([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[144.]])
     """
+
+    properties: ClassVar[Properties] = Properties(takes_stacks=True, takes_objects=False, has_bandwidth=False)
+    is_serializable: ClassVar[bool] = True
 
     degree: int = 2
     offset: float = 1.0

@@ -1,18 +1,46 @@
-"""What a kernel is."""
+"""The kernel protocol, and the properties by which the rest of the package tells kernels apart."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from btests.plan import Array
 
 
 class Kernel(Protocol):
-    """A callable from two stacks of points, (..., b, d) and (..., c, d), to a stack of Gram matrices (..., b, c).
+    """Map two stacks of points, (..., b, d) and (..., c, d), to a stack of Gram matrices (..., b, c).
 
     Any function of two arrays (or, for structured data, two sequences of objects) that returns the matrix of their
-    kernel values will do. Kernels of this package are frozen dataclasses.
+    kernel values is a kernel. The kernels of this package are frozen dataclasses, and have some of these attributes,
+    which a kernel class of a user may have as well:
+
+    ``properties`` : Properties
+        What callers may rely on. Without it the defaults of `Properties` hold: see `properties_of`.
+    ``terms()`` : tuple of Radial, or None
+        The kernel as a sum of radial terms for the compiled loops: see `terms_of`.
+    ``summands`` : tuple of Kernel
+        The kernels that a weighted sum consists of: see `summands_of`.
+    ``from_squared_distances(squares)``
+        Kernel values from squared Euclidean distances, for callers that evaluate many bandwidths.
+    ``is_serializable`` : bool
+        True on classes whose fields are numbers, text and kernels: see `btests.kernels.serialization`.
+
+    See Also
+    --------
+    btests.Pairwise : A kernel from a function of two single objects.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import btests
+    >>> def cosine(p, q):
+    ...     p, q = (s / np.linalg.norm(s, axis=1, keepdims=True) for s in (p, q))
+    ...     return p @ q.T
+    >>> rng = np.random.default_rng(0)
+    >>> btests.btest(rng.normal(size=(200, 2)), rng.normal(size=(200, 2)) + 1.0, kernel=cosine, seed=1).pvalue < 0.01
+    True
     """
 
     def __call__(self, x: Any, y: Any, /) -> Array:
@@ -21,12 +49,54 @@ class Kernel(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Radial:
-    """One term of a kernel as the compiled loops know it.
+class Properties:
+    """What callers may rely on. The defaults are safe for every function of a user.
 
-    Coordinates are multiplied by ``scale``; ``shape`` names the function of the scaled distance in ``fast/shapes.hpp``,
-    ``power`` is its integer parameter, and ``weight`` multiplies the result. It sees the coordinates ``columns`` and
-    no others; None is all.
+    Attributes
+    ----------
+    takes_stacks : bool
+        Whether one call evaluates a stack of blocks; other kernels are called once per block.
+    takes_objects : bool or None
+        Whether the kernel compares objects that are not rows of numbers; None if unknown.
+    centers_rows : bool
+        Whether rows are centred before evaluation, which is allowed where MMD^2 does not depend on the origin. The
+        compiled loops centre the rows of all radial terms, and the numpy path must round as they do.
+    has_bandwidth : bool
+        Whether distances are divided by a bandwidth before they are squared, so that no scale of the data underflows.
+    supremum : float or None
+        Least upper bound of a kernel without negative values; None for all others.
+    columns : tuple of int or None
+        The only coordinates that the kernel depends on; None for all.
+    """
+
+    takes_stacks: bool = False
+    takes_objects: bool | None = None
+    centers_rows: bool = False
+    has_bandwidth: bool = True
+    supremum: float | None = None
+    columns: tuple[int, ...] | None = None
+
+
+#: Properties of the kernels between 0 and 1 that decay with a distance.
+DECAYING = Properties(takes_stacks=True, takes_objects=False, centers_rows=True, supremum=1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Radial:
+    """A radial term of a kernel, as the compiled loops evaluate it.
+
+    Attributes
+    ----------
+    shape : str
+        Function of the scaled distance: a key of ``btests._core.constants.SHAPES``.
+    scale : float
+        Factor of the coordinates.
+    power : int
+        Integer parameter of the shape.
+    weight : float
+        Factor of the value.
+    columns : tuple of int or None
+        The coordinates that the distance is of; None for all.
     """
 
     shape: str
@@ -36,10 +106,19 @@ class Radial:
     columns: tuple[int, ...] | None = None
 
 
-@runtime_checkable
-class HasTerms(Protocol):
-    """A kernel that the compiled loops can evaluate."""
+def properties_of(kernel: Any) -> Properties:
+    """Return the properties that a kernel states, or safe defaults: kernels with radial terms are centred."""
+    found = getattr(kernel, "properties", None)
+    return found if isinstance(found, Properties) else Properties(centers_rows=terms_of(kernel) is not None)
 
-    def terms(self) -> tuple[Radial, ...] | None:
-        """Return the kernel as a sum of radial terms, or None where only the plain path knows it."""
-        ...
+
+def terms_of(kernel: Any) -> tuple[Radial, ...] | None:
+    """Return the radial terms of a kernel, None for a kernel that the compiled loops cannot evaluate."""
+    terms: Callable[[], tuple[Radial, ...] | None] | None = getattr(kernel, "terms", None)
+    return None if terms is None else terms()
+
+
+def summands_of(kernel: Any) -> tuple[Kernel, ...]:
+    """Return the kernels that a weighted sum consists of; of any other kernel the kernel itself."""
+    found: tuple[Kernel, ...] = getattr(kernel, "summands", (kernel,))
+    return found

@@ -3,23 +3,49 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from btests.kernels.combination import add, scale
 from btests.kernels.distances import squared_distances
 from btests.kernels.parameters import require_positive
-from btests.kernels.protocol import Radial
+from btests.kernels.protocol import DECAYING, Properties, Radial
 from btests.plan import Array
 
-# Half-integer powers up to this one are a few multiplications in the compiled loops; others take the plain path.
+# Half-integer powers up to this one are a few multiplications in the compiled loops; others take the numpy path.
 _LARGEST_HALF_POWER = 2
 
 
 @dataclass(frozen=True, slots=True)
 class RationalQuadratic:
-    """``(1 + |x - y|^2 / (2 alpha bandwidth^2))^-alpha``, a mixture of Gaussians of many bandwidths."""
+    """Rational quadratic kernel ``(1 + |x - y|^2 / (2 alpha bandwidth^2))^-alpha``, a mixture of Gaussian kernels.
+
+    Parameters
+    ----------
+    bandwidth : float
+        Length scale, in the units of the data; positive.
+    alpha : float, default 1.0
+        Exponent of the tails; positive. Values of 0.5 and 1.0 are evaluated by the compiled loops.
+
+    See Also
+    --------
+    Gaussian : The limit of large ``alpha``.
+    InverseMultiquadric : ``alpha`` of 0.5.
+
+    References
+    ----------
+    .. [1] C. E. Rasmussen, C. K. I. Williams, "Gaussian Processes for Machine Learning", MIT Press 2006, section 4.2.
+
+    Examples
+    --------
+    >>> from btests import RationalQuadratic
+    >>> RationalQuadratic(1.0)([[0.0]], [[0.0], [2.0]]).round(4)
+    array([[1.    , 0.3333]])
+    """
+
+    is_serializable: ClassVar[bool] = True
 
     bandwidth: float
     alpha: float = 1.0
@@ -32,6 +58,11 @@ class RationalQuadratic:
         """Return Gram matrices: two stacks (..., b, d) and (..., c, d) to (..., b, c)."""
         base = 1.0 + squared_distances(x, y, self._unit())
         return np.asarray(base**-self.alpha)
+
+    @property
+    def properties(self) -> Properties:
+        """Return what callers may rely on; rows are centred where the compiled loops centre them."""
+        return replace(DECAYING, centers_rows=self.terms() is not None)
 
     def terms(self) -> tuple[Radial, ...] | None:
         """Return (1 + q)^(-power / 2), q the squared distance of the scaled points, for half-integer alpha."""
@@ -49,7 +80,26 @@ class RationalQuadratic:
 
 @dataclass(frozen=True, slots=True)
 class InverseMultiquadric:
-    """``(1 + |x - y|^2 / bandwidth^2)^(-1/2)``."""
+    """Inverse multiquadric kernel ``(1 + |x - y|^2 / bandwidth^2)^(-1/2)``.
+
+    Parameters
+    ----------
+    bandwidth : float
+        Length scale, in the units of the data; positive.
+
+    See Also
+    --------
+    RationalQuadratic : Other exponents.
+
+    Examples
+    --------
+    >>> from btests import InverseMultiquadric
+    >>> InverseMultiquadric(1.0)([[0.0]], [[0.0], [1.0]]).round(4)
+    array([[1.    , 0.7071]])
+    """
+
+    properties: ClassVar[Properties] = DECAYING
+    is_serializable: ClassVar[bool] = True
 
     bandwidth: float
 

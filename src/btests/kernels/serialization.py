@@ -1,42 +1,29 @@
-"""Kernels as plain values, to be written to a file and read from it: names and numbers, never code."""
+"""Kernels as names and numbers, for files; user functions by name and hash, never as code."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from btests.kernels.columns import OnColumns
-from btests.kernels.combination import Combination
-from btests.kernels.energy import Energy
+from btests import kernels
 from btests.kernels.fingerprint import fingerprint
-from btests.kernels.gaussian import Gaussian
-from btests.kernels.laplacian import Laplacian
-from btests.kernels.matern import Matern
-from btests.kernels.polynomial import Linear, Polynomial
-from btests.kernels.protocol import Kernel
-from btests.kernels.rational_quadratic import InverseMultiquadric, RationalQuadratic
+from btests.kernels.protocol import Kernel, Properties
 from btests.plan import Array
-
-_KINDS: dict[str, Any] = {
-    kind.__name__: kind
-    for kind in (
-        Combination,
-        Energy,
-        Gaussian,
-        InverseMultiquadric,
-        Laplacian,
-        Linear,
-        Matern,
-        OnColumns,
-        Polynomial,
-        RationalQuadratic,
-    )
-}
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A kernel of the user's own, of which a file knows the name alone. It cannot be evaluated."""
+    """Placeholder for a user's kernel that was read from a file. It cannot be evaluated.
+
+    Attributes
+    ----------
+    name : str
+        Qualified name of the function or class.
+    digest : str
+        Hash of its code and values; partial results of different functions do not add.
+    """
+
+    properties: ClassVar[Properties] = Properties(takes_stacks=True, takes_objects=False)
 
     name: str
     digest: str = ""
@@ -50,16 +37,22 @@ class Named:
 
 
 def to_spec(kernel: Kernel) -> dict[str, Any]:
-    """Return the kind of a kernel and its parameters, fit for JSON."""
+    """Return the class name and the parameters of a kernel as values that JSON can hold."""
     kind = type(kernel).__name__
-    if _KINDS.get(kind) is not type(kernel) or not is_dataclass(kernel):
+    if _class_of(kind) is not type(kernel) or not is_dataclass(kernel):
         named = _named(kernel)
         return {"kind": "Named", "name": named.name, "digest": named.digest}
     return {"kind": kind} | {f.name: _to_value(getattr(kernel, f.name)) for f in fields(kernel) if f.init}
 
 
+def _class_of(kind: str) -> Any:
+    """Return the class that ``btests.kernels`` exports under a name, None unless it is serializable."""
+    found = getattr(kernels, kind, None) if kind in kernels.__all__ else None
+    return found if getattr(found, "is_serializable", False) else None
+
+
 def _named(kernel: Any) -> Named:
-    """Return a kernel of the user's by its name, and what tells two of one name apart: they do not add."""
+    """Return the placeholder of a user's kernel."""
     if isinstance(kernel, Named):
         return kernel
     name = getattr(kernel, "__qualname__", None) or (
@@ -69,11 +62,11 @@ def _named(kernel: Any) -> Named:
 
 
 def from_spec(spec: Any) -> Kernel:
-    """Return the kernel that ``to_spec`` has told; raise where that is no such telling."""
+    """Return the kernel of a specification by `to_spec`; raise ValueError for anything else."""
     if not isinstance(spec, dict) or not isinstance(spec.get("kind"), str):
         raise ValueError("a kernel must have a kind")
     parameters = {name: _from_value(value) for name, value in spec.items() if name != "kind"}
-    kind = Named if spec["kind"] == "Named" else _KINDS.get(spec["kind"])
+    kind = Named if spec["kind"] == "Named" else _class_of(spec["kind"])
     if kind is None:
         raise ValueError(f"no kernel is called {spec['kind']!r}")
     try:

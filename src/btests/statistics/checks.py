@@ -8,8 +8,9 @@ import numpy as np
 
 from btests._warnings import PrecisionWarning, warn
 from btests.data.sample import AnySample
-from btests.kernels import Combination, Energy, Linear, OnColumns, Pairwise, Polynomial
-from btests.kernels.protocol import HasTerms, Kernel, Radial
+from btests.kernels import properties_of, summands_of, terms_of
+from btests.kernels.columns import check_width
+from btests.kernels.protocol import Kernel, Radial
 from btests.plan import Array
 
 # The probe: small enough to cost nothing with a slow kernel, with different numbers of rows to tell a transpose.
@@ -27,9 +28,8 @@ def check_kernel(kernel: Kernel, x: AnySample, y: AnySample) -> None:
     """Raise unless the kernel gives finite, symmetric matrices of the right shape on a few rows."""
     _check_columns(kernel, x)
     _check_scale(kernel, x, y, _SMALLEST)
-    ours = type(kernel).__module__.startswith("btests.kernels")
-    if ours and isinstance(kernel, HasTerms) and x.is_numeric and kernel.terms() is not None:
-        return
+    if x.is_numeric and properties_of(kernel).takes_stacks and terms_of(kernel) is not None:
+        return  # finite and symmetric for all rows
     a = x.head(min(_ROWS, len(x)))
     b = y.head(min(_OTHER_ROWS, len(y)))
     p: Any = a if x.is_numeric else a.tolist()
@@ -43,30 +43,28 @@ def check_kernel(kernel: Kernel, x: AnySample, y: AnySample) -> None:
 
 
 def _check_columns(kernel: Kernel, x: AnySample) -> None:
-    if isinstance(kernel, Combination):
-        for member in kernel.kernels:
-            _check_columns(member, x)
-    if isinstance(kernel, OnColumns):
-        if not x.is_numeric:
+    for columns in (properties_of(summand).columns for summand in summands_of(kernel)):
+        if columns is not None and not x.is_numeric:
             raise TypeError("OnColumns needs rows of numbers, and these are objects")
-        kernel.check_width(x.width)
+        if columns is not None:
+            check_width(columns, x.width)
 
 
 def _check_scale(kernel: Kernel, x: AnySample, y: AnySample, smallest: float, more: str = "") -> None:
     """Raise where rows are so near one another that squares vanish in a kernel without a bandwidth to scale them by."""
-    if isinstance(kernel, Combination):
-        for member in kernel.kernels:
-            _check_scale(member, x, y, smallest, more)
-    if not x.is_numeric or not isinstance(kernel, (Energy, Linear, Polynomial)):
+    without = [summand for summand in summands_of(kernel) if not properties_of(summand).has_bandwidth]
+    if not x.is_numeric or not without:
         return
     n = min(_MANY_ROWS, len(x), len(y))
     rows = np.concatenate([x.head(n), y.head(n)]).astype(np.float64)
-    spread = float(np.ptp(rows, axis=0).max())
-    if 0.0 < spread < smallest:
-        raise ValueError(
-            f"rows are no more than {spread:.2g} apart here, and {kernel!r} takes squares that vanish; scale the data "
-            f"up{more}"
-        )
+    spreads = np.ptp(rows, axis=0)
+    for summand in without:
+        spread = float(spreads[list(properties_of(summand).columns or range(x.width))].max())
+        if 0.0 < spread < smallest:
+            raise ValueError(
+                f"rows are no more than {spread:.2g} apart here, and {summand!r} takes squares that vanish; scale the "
+                f"data up{more}"
+            )
 
 
 def kernel_matrix(kernel: Kernel, p: Any, q: Any) -> np.ndarray[Any, Any]:
@@ -76,7 +74,7 @@ def kernel_matrix(kernel: Kernel, p: Any, q: Any) -> np.ndarray[Any, Any]:
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused
             out = np.asarray(kernel(p, q))
     except Exception as error:
-        if isinstance(kernel, Pairwise):
+        if properties_of(kernel).takes_objects:
             raise ValueError(
                 f"the function in {kernel!r} failed or did not return a number ({type(error).__name__}: {error})"
             ) from error
@@ -105,10 +103,10 @@ def _kind(p: Any) -> str:
 
 def check_precision(kernel: Kernel, x: AnySample, y: AnySample, dtype: str) -> None:
     """Warn where float32 cannot tell the values of a very wide kernel apart, and raise where its squares vanish."""
-    if dtype != "float32" or not x.is_numeric or not isinstance(kernel, HasTerms):
+    terms = terms_of(kernel)
+    if dtype != "float32" or not x.is_numeric or terms is None:
         return
     _check_scale(kernel, x, y, _SMALLEST_IN_FLOAT32, " or take dtype='float64'")
-    terms = kernel.terms() or ()
     n = min(100, len(x), len(y))
     a, b = x.head(n).astype(np.float64), y.head(n).astype(np.float64)
     differences = a - b[::-1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 from operator import add
@@ -12,7 +12,7 @@ from btests import _core
 from btests.data.row_slice import Window
 from btests.data.sample import AnySample, Sample
 from btests.designs import TwoSample
-from btests.kernels.protocol import Kernel, Radial
+from btests.kernels.protocol import Kernel, Radial, terms_of
 from btests.plan import Array, Index, Plan
 from btests.statistics.numpy_backend import kernel_scales, summarize_plain
 from btests.statistics.protocol import Accuracy, summarize_blocks
@@ -191,13 +191,6 @@ def _shared_weights(kernels: tuple[Kernel, ...]) -> tuple[float, ...]:
     groups = groups_of(tuple(_unit(term) for terms in own for term in terms))
     shared = {term for group in groups if len(group) > 1 for term in group}
     return tuple(sum((term.weight for term in terms if _unit(term) in shared), 0.0) for terms in own)
-
-
-def terms_of(kernel: Kernel) -> tuple[Radial, ...] | None:
-    """Return the radial terms of a kernel, None for one that the compiled loops cannot evaluate."""
-    # Not isinstance(kernel, HasTerms): that takes longer than all else here, and every range of folds asks.
-    terms: Callable[[], tuple[Radial, ...] | None] | None = getattr(kernel, "terms", None)
-    return None if terms is None else terms()
 
 
 # One block of more rows of x and y together than this is evaluated by tiles: its Gram matrices would take 64 MB.

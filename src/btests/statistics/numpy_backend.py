@@ -12,9 +12,9 @@ import numpy.typing as npt
 from btests._memory import require_bytes
 from btests.data.row_slice import Window
 from btests.data.sample import AnySample, Sample
-from btests.kernels import Combination, Gaussian, Linear, OnColumns, Pairwise
+from btests.kernels import properties_of
 from btests.kernels.distances import squared_distances
-from btests.kernels.protocol import HasTerms, Kernel
+from btests.kernels.protocol import Kernel
 from btests.pairwise_sum import add_up, starts
 from btests.plan import Array, Index, Plan
 from btests.statistics.block_formulas import block_cores, block_values, without_diagonal
@@ -53,7 +53,7 @@ def _gram_stacks(
     kernel: Kernel, x: Sample | Window, y: Sample | Window, plan: Plan, numbers: tuple[int, int]
 ) -> Iterator[tuple[int, Array, Array, Array]]:
     """Yield the number of a block and the Gram matrices of it and some that follow."""
-    origin = x.frame.origin if x.is_numeric and sees_no_shift(kernel) else None
+    origin = x.frame.origin if x.is_numeric and properties_of(kernel).centers_rows else None
     for run in plan.runs(*numbers):
         # Three matrices, and as much again to compute them.
         require_bytes("a block of the plain numpy path", 2 * 8 * (run.b_x + run.b_y) ** 2, run.b_x, run.b_y)
@@ -76,12 +76,14 @@ def kernel_scales(kernels: tuple[Kernel, ...], x: AnySample, y: AnySample) -> li
     centred = rows - np.median(rows, axis=1, keepdims=True) if x.is_numeric else rows
     sizes = []
     with np.errstate(all="ignore"):  # far apart, tiny or huge: then the size is 0, and means that nobody knows
-        squares = squared_distances(rows[0], rows[0]) if any(isinstance(k, Gaussian) for k in kernels) else rows
-        for kernel in kernels:
-            if isinstance(kernel, Gaussian):  # families of these are large: one distance for all
-                values = np.exp(-squares / kernel.bandwidth / kernel.bandwidth / 2.0)
+        # Families of Gaussian kernels are large: one distance for all.
+        by_distance = [getattr(kernel, "from_squared_distances", None) for kernel in kernels]
+        squares = squared_distances(rows[0], rows[0]) if any(by_distance) else rows
+        for kernel, from_squared_distances in zip(kernels, by_distance, strict=True):
+            if from_squared_distances is not None:
+                values = from_squared_distances(squares)
             else:
-                seen = centred if sees_no_shift(kernel) else rows
+                seen = centred if properties_of(kernel).centers_rows else rows
                 values = evaluate(kernel, seen, seen)[0]
             sizes.append(math.sqrt(float(np.mean(without_diagonal(values) ** 2))))
     return [size if math.isfinite(size) else 0.0 for size in sizes]
@@ -90,9 +92,9 @@ def kernel_scales(kernels: tuple[Kernel, ...], x: AnySample, y: AnySample) -> li
 def evaluate(kernel: Kernel, p: npt.NDArray[Any], q: npt.NDArray[Any]) -> Array:
     """Return Gram matrices from any kernel: two stacks (m, b, ...) and (m, c, ...) to (m, b, c).
 
-    Our own kernels take stacks; a user's function sees one block at a time, as an array (b, d) or a list of objects.
+    A user's function gets one block at a time, as an array (b, d) or a list of objects.
     """
-    if p.dtype != object and _takes_stacks(kernel):
+    if p.dtype != object and properties_of(kernel).takes_stacks:
         return np.asarray(kernel(p, q), dtype=np.float64)
     stack = np.empty((len(p), p.shape[1], q.shape[1]))
     for i in range(len(p)):
@@ -100,21 +102,3 @@ def evaluate(kernel: Kernel, p: npt.NDArray[Any], q: npt.NDArray[Any]) -> Array:
         c: Any = a if q is p else (q[i] if q.dtype != object else q[i].tolist())
         stack[i] = kernel_matrix(kernel, a, c)
     return stack
-
-
-def sees_no_shift(kernel: Kernel) -> bool:
-    """Whether MMD^2 stays as it is when all rows move together, so that large coordinates may be made small first."""
-    if isinstance(kernel, Combination):
-        return all(sees_no_shift(member) for member in kernel.kernels)
-    if isinstance(kernel, OnColumns):
-        return sees_no_shift(kernel.kernel)
-    return isinstance(kernel, Linear) or (isinstance(kernel, HasTerms) and kernel.terms() is not None)
-
-
-def _takes_stacks(kernel: Kernel) -> bool:
-    """Whether the kernel takes many blocks at once: ours do, but not what they make of a user's function."""
-    if isinstance(kernel, Combination):
-        return all(_takes_stacks(member) for member in kernel.kernels)
-    if isinstance(kernel, OnColumns):
-        return _takes_stacks(kernel.kernel)
-    return type(kernel).__module__.startswith("btests.kernels") and not isinstance(kernel, Pairwise)

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from btests.data.sample import AnySample
-from btests.kernels.protocol import Kernel
+from btests.kernels.protocol import Kernel, properties_of
 from btests.plan import Array, Plan
 from btests.statistics.block_formulas import without_diagonal
-from btests.statistics.numpy_backend import evaluate, sees_no_shift
+from btests.statistics.numpy_backend import evaluate
 from btests.summary import ENOUGH_BLOCKS, RowMoments, Summary
 
 # Rows of each sample at which the witness is evaluated: a tenth of all, within these bounds; it is estimated with four
@@ -75,7 +75,7 @@ class Subsample:
         places = min(_MOST, max(_LEAST, (len(x) + len(y)) // 10)) if x.is_numeric else _OBJECTS
         rows = min(_ROWS_PER_PLACE * places, max(places, _NUMBERS // max(1, x.width)))
         p, q = (_rows(sample, rows, places) for sample in (x, y))
-        if x.is_numeric and sees_no_shift(kernel):
+        if x.is_numeric and properties_of(kernel).centers_rows:
             p, q = p - x.frame.origin, q - x.frame.origin
         m = plan.n_blocks
         return cls(kernel, p, q, places, (plan.n_x / m, plan.n_y / m), m)

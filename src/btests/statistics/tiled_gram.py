@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from btests.data.row_slice import Window
 from btests.data.sample import Sample
-from btests.kernels.protocol import Kernel
+from btests.kernels.protocol import Kernel, properties_of
 from btests.plan import Array, Plan
 from btests.statistics.block_formulas import difference, grouped_paired_cores, grouped_unpaired_cores, members
-from btests.statistics.numpy_backend import evaluate, sees_no_shift
+from btests.statistics.numpy_backend import evaluate
 from btests.summary import Summary
 
 #: Rows and columns of a tile: half a MiB, large enough for fast matrix products and small enough for a cache.
@@ -135,7 +135,7 @@ class Gram:
         The kernel is symmetric: each pair of rows is evaluated once, and within the tiles on the diagonal twice.
         """
         rows = np.concatenate([s.deal(0, 1, len(s))[0] for s in (self.x, self.y)])
-        if self.x.is_numeric and sees_no_shift(self.kernel):
+        if self.x.is_numeric and properties_of(self.kernel).centers_rows:
             rows = rows - self.x.frame.origin
         n_x, n = len(self.x), len(rows)
         strips = [slice(i, min(i + TILE, end)) for start, end in ((0, n_x), (n_x, n)) for i in range(start, end, TILE)]

@@ -16,7 +16,7 @@ from btests.conclude import OVERFLOWED
 from btests.data.location import FRAME_ROWS, Frame
 from btests.data.row_slice import Window
 from btests.data.sample import Sample
-from btests.kernels.protocol import Kernel
+from btests.kernels.protocol import Kernel, terms_of
 from btests.nulls import Null
 from btests.partial_result import PartialResult
 from btests.plan import Array, Index, Plan
@@ -173,7 +173,7 @@ class Stream:
             )
         family, summaries = self._so_far(n)
         engine = "numpy"
-        if _core.is_available() and all(getattr(k, "terms", lambda: None)() is not None for k in family.kernels):
+        if _core.is_available() and all(terms_of(kernel) is not None for kernel in family.kernels):
             engine = f"compiled ({_core.instruction_set()})"
         aggregate = self._initializer.aggregate
         return PartialResult(

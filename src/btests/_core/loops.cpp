@@ -1,4 +1,8 @@
-// The loops of one instruction set: define BTESTS_ISA, BTESTS_BYTES and BTESTS_NAME, then include this.
+// The loops of one instruction set. CMakeLists.txt compiles this file once for each, with BTESTS_ISA, BTESTS_BYTES and
+// BTESTS_NAME defined. The choice between TwoRows, ManyBlocks and LargeBlocks is in the first two functions; README.md
+// has a table of it.
+#include <new>
+
 #include "large_blocks.hpp"
 #include "many_blocks.hpp"
 #include "two_rows.hpp"
@@ -12,7 +16,7 @@ template <class Shape, int D> void summarize_narrow(Task t) {
         most.last_node = TwoRows<Shape, D>::end(t);
         TwoRows<Shape, D>{most}.run();
         t.values += t.edges[most.last_node] - t.edges[t.first_node];
-        t.cores += (most.last_node - t.first_node) * 4;
+        t.moments += (most.last_node - t.first_node) * 4;
         t.first_node = most.last_node;
     }
     if (t.first_node < t.last_node) ManyBlocks<double, Shape, D>(t).run();
@@ -22,11 +26,11 @@ template <class T, class Shape> void summarize_shape(const Task& t) {
     if (t.lanes_are_blocks) {
         if (std::is_same<T, double>::value && t.d == 1) return summarize_narrow<Shape, 1>(t);
         if (std::is_same<T, double>::value && t.d == 2) return summarize_narrow<Shape, 2>(t);
-        return ManyBlocks<T, Shape, 0>(t).run();  // only the narrowest data unroll the loop over coordinates
+        return ManyBlocks<T, Shape, 0>(t).run();  // the loop over coordinates is unrolled for the narrowest data alone
     }
     constexpr int narrow = Types<T>::lanes > 8 ? Types<T>::lanes : 8;
     if (t.n_groups <= narrow) return LargeBlocks<T, Shape, narrow>(t).run();
-    return LargeBlocks<T, Shape, 32>(t).run();
+    return LargeBlocks<T, Shape, MAX_GROUPS>(t).run();
 }
 
 template <class T> int summarize(const Task& t) try {
@@ -59,17 +63,17 @@ template <class T> int summarize(const Task& t) try {
     return 2;
 }
 
-// out[r] = sum over folds of s' C s for the draws r of words first_word .. last_word - 1, 64 draws to a word.
-void flip(const double* cores, const std::uint64_t* words, double* out, std::int64_t n_folds, std::int64_t g,
+// out[r] = sum over strata of s' C s for the draws r of words first_word .. last_word - 1, 64 draws to a word.
+void flip(const double* moments, const std::uint64_t* words, double* out, std::int64_t n_strata, std::int64_t g,
           std::int64_t n_words, std::int64_t first_word, std::int64_t last_word) {
     constexpr int together = 16 / double_lanes > 0 ? 16 / double_lanes : 1;  // vectors of draws in flight
     constexpr int draws = together * double_lanes;
-    alignas(64) double signs[33 * draws];  // 32 groups, and one for what never swaps
+    alignas(64) double signs[(MAX_GROUPS + 1) * draws];  // the groups, and the unpaired rows, which never swap
     for (std::int64_t w = first_word; w < last_word; ++w)
         for (int chunk = 0; chunk < 64; chunk += draws) {
             Doubles total[together] = {};
-            for (std::int64_t f = 0; f < n_folds; ++f) {
-                const double* c = cores + f * g * g;
+            for (std::int64_t f = 0; f < n_strata; ++f) {
+                const double* c = moments + f * g * g;
                 for (std::int64_t u = 0; u < g; ++u) {
                     const std::uint64_t bits = words[(f * g + u) * n_words + w] >> chunk;
                     for (int r = 0; r < draws; ++r) {
@@ -80,7 +84,7 @@ void flip(const double* cores, const std::uint64_t* words, double* out, std::int
                 for (std::int64_t u = 0; u + 1 < g; ++u) {
                     Doubles field[together] = {};
                     for (std::int64_t v = u + 1; v < g; ++v) {
-                        const Doubles h = spread(c[u * g + v]);
+                        const Doubles h = broadcast(c[u * g + v]);
                         for (int j = 0; j < together; ++j) field[j] += h * load(signs + v * draws + j * double_lanes);
                     }
                     for (int j = 0; j < together; ++j) total[j] += field[j] * load(signs + u * draws + j * double_lanes);
@@ -90,41 +94,8 @@ void flip(const double* cores, const std::uint64_t* words, double* out, std::int
         }
 }
 
-// The machine's own limits, for the benchmark: how fast can this core sum exponentials, and multiply and add.
-template <class T> double exponentials(std::int64_t n) {
-    constexpr int lanes = Types<T>::lanes, size = 8192 / sizeof(T), chains = 4;
-    Scratch<T> q(size);
-    for (int i = 0; i < size; ++i) q[i] = T(i % 97) * T(0.37);
-    Vec<T> sum[chains] = {};
-    for (std::int64_t done = 0; done < n; done += size) {
-        for (int i = 0; i < size; i += chains * lanes)
-            for (int j = 0; j < chains; ++j) sum[j] += GaussianShape::value<T>(load(q.get() + i + j * lanes));
-        __asm__ volatile("" ::: "memory");
-    }
-    double total = 0;
-    for (auto& s : sum) for (int i = 0; i < lanes; ++i) total += double(s[i]);
-    return total;
-}
-
-template <class T> double products(std::int64_t n) {
-    constexpr int lanes = Types<T>::lanes, chains = 12;
-    Vec<T> a[chains];
-    for (int j = 0; j < chains; ++j) a[j] = spread(T(j));
-    Vec<T> b = spread(T(0.999)), c = spread(T(1e-3));
-    for (std::int64_t done = 0; done < n; done += chains * lanes) {
-#pragma GCC unroll 12
-        for (int j = 0; j < chains; ++j) a[j] = a[j] * b + c;
-    }
-    double total = 0;
-    for (auto& v : a) for (int i = 0; i < lanes; ++i) total += double(v[i]);
-    return total;
-}
-
-double sum_exponentials(std::int64_t n, std::int32_t f) { return f ? exponentials<float>(n) : exponentials<double>(n); }
-double sum_products(std::int64_t n, std::int32_t f) { return f ? products<float>(n) : products<double>(n); }
-
 extern const Loops loops;
-const Loops loops = {BTESTS_NAME, summarize<double>, summarize<float>, flip, sum_exponentials, sum_products};
+const Loops loops = {BTESTS_NAME, summarize<double>, summarize<float>, flip};
 
 }  // namespace BTESTS_ISA
 }  // namespace btests

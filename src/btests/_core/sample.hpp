@@ -1,4 +1,4 @@
-// Where the blocks are, and how rows come out of the user's arrays: centred, scaled, in the order they are dealt.
+// The samples of a task: where blocks begin, and rows of the user's arrays, permuted, centred and scaled; scratch memory.
 #pragma once
 #include <algorithm>
 #include <cstdlib>
@@ -37,20 +37,20 @@ private:
 
 // One sample of a task. The first `longer` blocks have one row more; a division for each small block would cost more
 // than the block.
-struct Side {
+struct Sample {
     const void* rows;
     const std::int64_t* order;
     std::int64_t n, whole, longer;
-    Side(const void* rows, const std::int64_t* order, std::int64_t n, std::int64_t n_blocks)
+    Sample(const void* rows, const std::int64_t* order, std::int64_t n, std::int64_t n_blocks)
         : rows(rows), order(order), n(n), whole(n / n_blocks), longer(n % n_blocks) {}
     std::int64_t size(std::int64_t block) const { return whole + (block < longer); }
     std::int64_t start(std::int64_t block) const { return block * whole + std::min(block, longer); }
 };
-inline Side side_x(const Task& t) { return {t.x, t.order_x, t.n_x, t.n_blocks}; }
-inline Side side_y(const Task& t) { return {t.y, t.order_y, t.n_y, t.n_blocks}; }
+inline Sample sample_x(const Task& t) { return {t.x, t.order_x, t.n_x, t.n_blocks}; }
+inline Sample sample_y(const Task& t) { return {t.y, t.order_y, t.n_y, t.n_blocks}; }
 
-// Hand coordinate k of the row at `position`, centred and scaled, to put(k, value).
-template <class T, class Put> inline void each_coordinate(const Task& t, const Side& s, std::int64_t position, Put put) {
+// Call put(k, value) with each coordinate k of the row at `position`, centred and scaled.
+template <class T, class Put> inline void each_coordinate(const Task& t, const Sample& s, std::int64_t position, Put put) {
     const std::int64_t row = s.order ? s.order[position] : position;
     if (t.rows_are_float32) {
         const float* p = static_cast<const float*>(s.rows) + row * t.d;
@@ -61,7 +61,7 @@ template <class T, class Put> inline void each_coordinate(const Task& t, const S
     }
 }
 
-inline void prefetch_row(const Task& t, const Side& s, std::int64_t position) {
+inline void prefetch_row(const Task& t, const Sample& s, std::int64_t position) {
     if (!s.order || position >= s.n) return;
     const std::size_t bytes = t.rows_are_float32 ? 4 : 8;
     __builtin_prefetch(static_cast<const char*>(s.rows) + s.order[position] * t.d * bytes);

@@ -1,0 +1,178 @@
+"""Block values and moments by the compiled loops; ``btests.statistics.numpy_backend`` has the numpy version."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from btests._core.bandwidth_chain import Chain, Term, chain
+from btests._core.constants import (
+    ALL_STEPS,
+    CONCLUDE_STEP,
+    FAMILIES,
+    LARGE_BLOCK,
+    MAX_GROUPS,
+    N_GROUP_SUMS,
+    N_PARTS,
+    SHAPES,
+    SUM_STEP,
+)
+from btests._core.layout import lanes_are_blocks
+from btests._core.library import Task, loaded
+from btests._core.threads import map_ranges
+from btests.pairwise_sum import starts
+from btests.plan import Array, Index, Plan
+
+# With fewer nodes than this, threads take parts of a large block instead of nodes.
+_FEW_NODES = 16
+
+
+class _Frame(Protocol):
+    @property
+    def origin(self) -> Array: ...
+
+    def reach(self) -> float: ...
+
+
+class _Sample(Protocol):
+    @property
+    def rows(self) -> npt.NDArray[Any]: ...
+
+    @property
+    def order(self) -> npt.NDArray[np.int64] | None: ...
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def frame(self) -> _Frame: ...
+
+
+def summarize(
+    x: _Sample,
+    y: _Sample,
+    plan: Plan,
+    numbers: tuple[int, int],
+    nodes: Index,
+    *,
+    terms: tuple[Term, ...],
+    dtype: str,
+    n_threads: int | None = 1,
+    endless: bool = False,
+) -> tuple[list[Array], list[Array]]:
+    """Return for each term values (m,) of blocks ``numbers[0] .. numbers[1] - 1`` and moments (q, k, k) of their nodes.
+
+    Parameters
+    ----------
+    x, y : Sample
+        Rows of both samples, in their order.
+    plan : Plan
+        Sizes of all blocks.
+    numbers : tuple of int
+        First block, and one after the last.
+    nodes : Index, shape (q, 2)
+        Nodes of the binary tree over block numbers that cover these blocks.
+    terms : tuple of Radial
+        One, or several that `belong_together`; several are always computed in float64.
+    dtype : {"float64", "float32"}
+        Precision of kernel values; sums are in float64.
+    n_threads : int or None
+        None for all cores.
+    endless : bool
+        See `lanes_are_blocks`.
+    """
+    links = chain(terms)
+    n_blocks, n_nodes = numbers[1] - numbers[0], len(nodes)
+    edges = np.append(starts(nodes), numbers[1])
+    values = np.empty((len(terms), n_blocks))
+    moments = np.empty((len(terms), n_nodes, plan.moment_size, plan.moment_size))
+    lanes = lanes_are_blocks(plan, x.rows.shape[1], len(terms), endless=endless)
+    # Everything but the nodes: threads copy it, which takes little time under the interpreter's lock.
+    task = _task(x, y, plan, terms[0], links, lanes=lanes)
+    task.edges, task.values_step, task.moments_step = edges.ctypes.data, values[0].size, moments[0].size
+    float32 = dtype == "float32" and len(terms) == 1
+    values_at, moments_at = values.ctypes.data, moments.ctypes.data
+
+    def run(first: int, last: int, *, step: int = ALL_STEPS, sums: Array | None = None, part: int = 0) -> None:
+        own = Task.from_buffer_copy(task)
+        own.first_node, own.last_node = first, last
+        own.values = values_at + 8 * int(edges[first] - edges[0])
+        own.moments = moments_at + 8 * first * plan.moment_size**2
+        own.part, own.step = part, step
+        own.sums = None if sums is None else sums.ctypes.data
+        _run(own, float32)
+
+    rows = max(plan.n_x, plan.n_y) * n_blocks // plan.n_blocks
+    work = 2 * plan.block_size * rows * (task.d + 20 + 4 * len(terms)) // 20
+    if n_nodes < _FEW_NODES and plan.block_size >= LARGE_BLOCK and not lanes:  # processors would be idle
+        _in_parts(run, n_nodes, (n_blocks, N_GROUP_SUMS, MAX_GROUPS, MAX_GROUPS, len(terms)), work, n_threads)
+    else:
+        # A range of few blocks fills the last of its vectors of blocks badly.
+        most = min(4, max(1, n_blocks // 128))
+        map_ranges(run, n_nodes, work, n_threads, ranges_per_thread=most)
+    back = np.argsort(links.order)  # the loops order kernels from the widest on
+    return [values[i] for i in back], [moments[i] for i in back]
+
+
+def _in_parts(run: Callable[..., None], n_nodes: int, shape: tuple[int, ...], work: int, n_threads: int | None) -> None:
+    """Compute the sums of large blocks in parts, and values and moments from their totals."""
+
+    def add_up(first: int, last: int) -> list[Array]:
+        found = []
+        for part in range(first, last):
+            sums = np.zeros(shape)
+            run(0, n_nodes, step=SUM_STEP, sums=sums, part=part)
+            found.append(sums)
+        return found
+
+    parts = [sums for found in map_ranges(add_up, N_PARTS, work, n_threads) for sums in found]
+    total = parts[0]
+    for sums in parts[1:]:  # in their order: the same for any number of threads
+        total = total + sums
+    run(0, n_nodes, step=CONCLUDE_STEP, sums=total)
+
+
+def _task(x: _Sample, y: _Sample, plan: Plan, term: Term, links: Chain, *, lanes: bool) -> Task:
+    n_kernels, d = links.order.size, x.rows.shape[1]
+    n_wide = links.n_wide(x.frame.reach()) if lanes and n_kernels > 1 else 0
+    return Task(
+        x=_address(x),
+        y=_address(y),
+        order_x=None if x.order is None else x.order.ctypes.data,
+        order_y=None if y.order is None else y.order.ctypes.data,
+        origin=x.frame.origin.ctypes.data,
+        ratios=links.ratios.ctypes.data,
+        squarings=links.squarings.ctypes.data,
+        n_x=plan.n_x,
+        n_y=plan.n_y,
+        d=d,
+        n_blocks=plan.n_blocks,
+        n_groups=plan.n_groups,
+        n_kernels=n_kernels,
+        n_wide=n_wide,
+        scale=links.scale * 2.0 ** max(n_wide - 1, 0),
+        shape=(FAMILIES if n_kernels > 1 else SHAPES)[term.shape],
+        power=term.power,
+        rows_are_float32=x.rows.dtype == np.float32,
+        paired=plan.paired,
+        lanes_are_blocks=lanes,
+    )
+
+
+def _address(sample: _Sample) -> int:
+    """Return the address of row 0 of the whole sample, from which the loops count."""
+    rows = sample.rows
+    first = sample.start * rows.shape[1] * rows.itemsize
+    return int(rows.ctypes.data) - int(first)
+
+
+def _run(task: Task, float32: bool) -> None:
+    status = loaded().btests_summarize(ctypes.byref(task), int(float32))
+    if status == 2:
+        raise MemoryError(f"no memory for the rows of a block of {task.n_x // task.n_blocks}")
+    if status != 0:
+        raise AssertionError(f"the compiled loops know no shape {task.shape} of power {task.power}")

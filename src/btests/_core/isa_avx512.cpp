@@ -1,4 +1,0 @@
-#define BTESTS_ISA isa_avx512
-#define BTESTS_BYTES 64
-#define BTESTS_NAME "avx512"
-#include "loops.hpp"

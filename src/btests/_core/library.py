@@ -1,0 +1,68 @@
+"""The shared library: loading it, its task structure, and the choice of the instruction set.
+
+The library is C++ behind a C interface, so that one build serves every Python and a call releases the interpreter's
+lock. Where it was not built, ``is_available()`` is False and callers use numpy.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+
+from btests._core.constants import INSTRUCTION_SETS
+
+
+class Task(ctypes.Structure):
+    """Arguments of `summarize`; mirrors ``Task`` in task.hpp field by field."""
+
+    _fields_ = (
+        *((name, ctypes.c_void_p) for name in ("x", "y", "order_x", "order_y", "origin", "edges")),
+        *((name, ctypes.c_void_p) for name in ("ratios", "squarings", "values", "moments", "sums")),
+        *((name, ctypes.c_int64) for name in ("n_x", "n_y", "d", "n_blocks", "n_groups", "first_node", "last_node")),
+        *((name, ctypes.c_int64) for name in ("n_kernels", "n_wide", "values_step", "moments_step", "part")),
+        ("scale", ctypes.c_double),
+        *(
+            (name, ctypes.c_int32)
+            for name in ("shape", "power", "rows_are_float32", "paired", "lanes_are_blocks", "step")
+        ),
+    )
+
+
+def _load() -> ctypes.CDLL | None:
+    path = Path(__file__).with_name("_core.so")
+    if not path.exists():
+        return None
+    library = ctypes.CDLL(str(path))
+    if not hasattr(library, "btests_size_of_task") or library.btests_size_of_task() != ctypes.sizeof(Task):
+        raise ImportError(f"{path.name} was built for another version of btests; install the package again")
+    library.btests_instruction_set.restype = ctypes.c_char_p
+    library.btests_summarize.argtypes = [ctypes.POINTER(Task), ctypes.c_int32]
+    library.btests_flip.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_int64] * 5
+    library.btests_flip.restype = None
+    return library
+
+
+_library = _load()
+
+
+def is_available() -> bool:
+    """Return whether the compiled loops were built with this installation."""
+    return _library is not None
+
+
+def loaded() -> ctypes.CDLL:
+    """Return the library; callers ask `is_available` first."""
+    assert _library is not None, "callers ask is_available() first"
+    return _library
+
+
+def instruction_set() -> str:
+    """Return the instruction set in use: ``generic``, ``avx2`` or ``avx512``; ``none`` without a library."""
+    return "none" if _library is None else _library.btests_instruction_set().decode()
+
+
+def use_instruction_set(name: str | None) -> None:
+    """Use the loops built for ``name``, or the best that this machine has for None."""
+    level = -1 if name is None else INSTRUCTION_SETS[name]
+    if _library is None or _library.btests_use_level(level) != 0:
+        raise ValueError(f"this machine or this build has no loops for {name!r}")

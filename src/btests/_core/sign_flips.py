@@ -1,0 +1,26 @@
+"""Sign flips of moments by the compiled loops; ``btests.nulls.sign_draws`` has the numpy version."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from btests._core.library import loaded
+from btests._core.threads import map_ranges
+from btests.plan import Array
+
+
+def flip(moments: Array, words: npt.NDArray[np.uint64], n_draws: int) -> Array:
+    """Return ``sum_f s_f' C_f s_f`` for each draw of signs: moments (f, g, g) and words to (n_draws,)."""
+    library = loaded()
+    n_strata, n_groups, n_words = words.shape
+    out = np.empty(n_words * 64)
+    moments = np.ascontiguousarray(moments)
+
+    def run(first: int, last: int) -> None:
+        library.btests_flip(
+            moments.ctypes.data, words.ctypes.data, out.ctypes.data, n_strata, n_groups, n_words, first, last
+        )
+
+    map_ranges(run, n_words, work=moments.size * n_draws // 2)
+    return out[:n_draws]
