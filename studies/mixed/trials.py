@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from btests.comparison.assess import Options, assess
 from btests.comparison.cells import pool
-from btests.comparison.leaving import why_left_out
+from btests.comparison.compare_options import Options
+from btests.comparison.filters import why_excluded
+from btests.comparison.tests import run_tests
 from btests.nulls import SignFlip
 from studies.mixed.changes import CHANGES
 from studies.mixed.flights import first_week, flights
@@ -93,17 +94,17 @@ def one_trial(cell: Cell, rng: np.random.Generator) -> Sequence[int]:
     if cell.change != "none":
         change, changed, _ = CHANGES[cell.change]
         columns = change(columns, cell.size, rng)
-    columns = [cells for cells in columns if why_left_out(cells, named=False) is None]
-    ours = assess(columns, _options(int(rng.integers(2**32))), lambda share: None)
-    by_column = ours.evidence.by_column.corrected()
+    columns = [cells for cells in columns if why_excluded(cells, named=False) is None]
+    ours = run_tests(columns, _options(int(rng.integers(2**32))), lambda share: None)
+    by_column = ours.column_tests.by_column.corrected()
     named = [p for cells, p in zip(columns, by_column, strict=True) if cells.name == changed]
     usual = usual_pvalues(columns)
     holm = corrected([p for _, p in usual])
     pvalues = [
         ours.pvalue,
-        ours.own[0],
+        ours.pvalues[0],
         by_column.min(),
-        ours.own[2],
+        ours.pvalues[2],
         min(named, default=1.0),
         min(holm),
         min((p for (name, _), p in zip(usual, holm, strict=True) if name == changed), default=1.0),

@@ -7,16 +7,16 @@ import pytest
 
 import btests
 from btests.comparison.cells import Cells
+from btests.comparison.changes import changes, pair
 from btests.comparison.features import pooled_ranks
-from btests.comparison.moves import moves, pair
-from btests.comparison.share import share_moved
+from btests.comparison.total_variation import total_variation
 
 
 def test_as_much_on_both_sides_is_no_difference_by_rounding() -> None:
     rng = np.random.default_rng(0)
     for n in (7, 30, 300):
         cells = Cells("u", "number", rng.normal(size=2 * n), np.zeros(2 * n, bool), n)
-        found = share_moved(cells, pooled_ranks(cells))
+        found = total_variation(cells, pooled_ranks(cells))
         assert found == 0.0 or found > 1e-3
 
 
@@ -28,7 +28,7 @@ def test_what_is_not_beyond_chance_did_not_move(n_a: int, n_b: int) -> None:
     for seed in range(5):
         a, b = ({"k": rng.choice(levels, n), "u": rng.normal(size=n)} for n in (n_a, n_b))
         for column in btests.compare(a, b, columns=["k", "u"], seed=seed).columns:
-            assert column.effect == 0.0 or column.moved or column.pvalue <= 0.05
+            assert column.effect == 0.0 or column.changed or column.pvalue <= 0.05
 
 
 def test_a_mark_without_a_verdict_is_explained() -> None:
@@ -38,8 +38,11 @@ def test_a_mark_without_a_verdict_is_explained() -> None:
         sides.append({"x": np.arange(300) < 300 * first, "y": rng.normal(size=300)})
     for alpha in np.linspace(0.002, 0.2, 100):
         found = btests.compare(*sides, alpha=float(alpha), seed=0)
-        if not found.different and found.columns[0].moved:
-            assert "; x stands out, but not enough after looking in several ways." in found.to_dict()["verdict"]["text"]
+        if not found.different and found.columns[0].changed:
+            assert (
+                "; x is significant among the columns, but not after correction for all tests."
+                in found.to_dict()["verdict"]["text"]
+            )
             break
     else:
         pytest.fail("no level between the two p-values")
@@ -49,7 +52,7 @@ def test_one_column_is_not_several_taken_together() -> None:
     for seed in range(400):
         rng = np.random.default_rng(seed)
         found = btests.compare({"y": rng.normal(size=100)}, {"y": rng.normal(size=100) + 0.2}, seed=0)
-        if found.different and not found.columns[0].moved:
+        if found.different and not found.columns[0].changed:
             assert "by the kernel test of y" in str(found)
             break
     else:
@@ -58,10 +61,10 @@ def test_one_column_is_not_several_taken_together() -> None:
 
 def test_the_surest_of_small_moves_is_named_where_a_column_moved() -> None:
     cells = Cells("x", "boolean", (np.arange(600) % 300 < np.repeat([135.0, 165.0], 300)).astype(float), NONE, 300)
-    assert moves(cells) == []
-    assert [move.text for move in moves(cells, surely=True)] == ["'true' 45 % -> 55 %"]
+    assert changes(cells) == []
+    assert [move.text for move in changes(cells, significant=True)] == ["'true' 45 % -> 55 %"]
     alike = Cells("x", "boolean", (np.arange(600) % 2).astype(float), NONE, 300)
-    assert moves(alike, surely=True) == []
+    assert changes(alike, significant=True) == []
 
 
 NONE = np.zeros(600, bool)

@@ -50,8 +50,8 @@ def test_what_moved_is_named(name: str, changed: Any, what: str) -> None:
     found = btests.compare(table(rng, N), table(rng, N, **{name: changed}), seed=0)
     assert found.different
     assert found.columns[0].name == name
-    assert found.columns[0].moved
-    assert found.columns[0].what[0].what == what
+    assert found.columns[0].changed
+    assert found.columns[0].changes[0].quantity == what
     assert found.columns[0].pvalue_corrected == 1 / 2000
     assert name in str(found).splitlines()[0]
 
@@ -61,7 +61,7 @@ def test_a_relation_that_moved_is_named() -> None:
     z = rng.normal(size=(2, N))
     found = btests.compare(table(rng, N), table(rng, N, size=z[0], weight=z[1]), seed=0)
     assert found.different
-    assert not any(column.moved for column in found.columns)
+    assert not any(column.changed for column in found.columns)
     assert [set(r.columns) for r in found.relations] == [{"size", "weight"}]
     assert found.relations[0].measure == "rank correlation"
     assert found.relations[0].a == pytest.approx(0.78, abs=0.05)
@@ -75,8 +75,8 @@ def test_level_of_the_verdict_and_of_columns() -> None:
     for trial in range(trials):
         rng = np.random.default_rng([7, trial])
         found = btests.compare(table(rng, 45), table(rng, 30), alpha=alpha, seed=trial, null=btests.SignFlip(99))
-        pairs = found.looks[2].pvalue
-        counts += [found.different, any(c.moved for c in found.columns), pairs <= alpha]
+        pairs = found.tests[2].pvalue
+        counts += [found.different, any(c.changed for c in found.columns), pairs <= alpha]
     low, high = count_bounds(trials, alpha, alpha)
     assert all(low <= count <= high for count in counts), counts
 
@@ -118,7 +118,7 @@ def test_json_is_plain_and_agrees(shell: Shell, files: tuple[str, str]) -> None:
             extra = (chart["below"][side] + chart["above"][side]) if chart["type"] == "histogram" else 0.0
             total = sum(chart["ab"[side]]) + extra + chart["missing"][side]
             assert total == pytest.approx(1.0)
-    assert sum(found["looks"][0]["null"]["counts"]) == found["looks"][0]["null"]["n_draws"]
+    assert sum(found["tests"][0]["null"]["counts"]) == found["tests"][0]["null"]["n_draws"]
     text = shell("a.csv", "b.csv", "--seed", "3").out
     assert text.startswith(found["verdict"]["text"])
     again = shell(*found["command"].split()[2:], "--json").json
@@ -190,7 +190,7 @@ def test_so_few_rows_that_no_difference_could_be_found(n_a: int, n_b: int, least
 def test_a_level_that_no_draw_can_reach() -> None:
     rng = np.random.default_rng(0)
     a, b = table(rng, 100), table(rng, 100)
-    assert "so few draws" in " ".join(str(btests.compare(a, b, alpha=1e-4, seed=0)).split())
+    assert "so few sign flips" in " ".join(str(btests.compare(a, b, alpha=1e-4, seed=0)).split())
     assert "none could be" not in str(btests.compare(a, b, alpha=1e-3, seed=0)).splitlines()[0]
 
 
@@ -203,7 +203,7 @@ def test_any_number_of_columns(n_columns: int) -> None:
     assert found.columns[0].name == "x0"
     assert len(found.columns) == n_columns
     assert found.details["relations_tested"] == (n_columns * (n_columns - 1) // 2 if n_columns <= 150 else 0)
-    assert any("not looked at" in note for note in found.notes) == (n_columns > 150)
+    assert any("not tested" in note for note in found.notes) == (n_columns > 150)
 
 
 def test_starts_without_heavy_packages() -> None:

@@ -10,7 +10,7 @@ import pytest
 import btests
 from btests.comparison.cells import Cells
 from btests.comparison.features import pooled_ranks
-from btests.comparison.share import share_moved
+from btests.comparison.total_variation import total_variation
 
 
 def table(rng: np.random.Generator, n: int, shift: float = 0.0) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def test_the_effect_knows_neither_seed_nor_side(n_a: int, n_b: int, kernel: str 
     np.testing.assert_allclose(intervals, np.tile(intervals[0], (4, 1)), rtol=1e-9)
     # The p-values are of the seed, and not of the side.
     for one, other in ((found[0], found[1]), (found[2], found[3])):
-        assert [look.pvalue for look in one.looks] == [look.pvalue for look in other.looks]
+        assert [test.pvalue for test in one.tests] == [test.pvalue for test in other.tests]
         assert one.pvalue == other.pvalue
 
 
@@ -46,13 +46,13 @@ def test_nothing_moved_in_columns_of_few_and_of_many_levels(k: int) -> None:
     # The distance of two samples of 1000 levels is 0.4; what is shown is below 0.01 on average. The mean of 100 numbers
     # of which nine in ten and more are 0, the others 0.03 or so: the bound is ten standard errors off.
     rng = np.random.default_rng(1)
-    assert np.mean([share_moved(levels(rng, 1000, k), None) for _ in range(100)]) < 0.01
+    assert np.mean([total_variation(levels(rng, 1000, k), None) for _ in range(100)]) < 0.01
 
 
 @pytest.mark.parametrize("k", [3, 40, 1000])
 def test_a_share_of_rows_that_moved_is_found_again(k: int) -> None:
     rng = np.random.default_rng(1)
-    found = [share_moved(levels(rng, 4000, k, 0.1), None) for _ in range(20)]
+    found = [total_variation(levels(rng, 4000, k, 0.1), None) for _ in range(20)]
     assert np.mean(found) == pytest.approx(0.1, abs=0.01)
 
 
@@ -63,16 +63,16 @@ def test_a_shift_of_a_number_and_of_missing() -> None:
         values = rng.normal(size=8000)
         values[4000:] += 0.5
         cells = Cells("u", "number", values, np.zeros(8000, bool), 4000)
-        found.append(share_moved(cells, pooled_ranks(cells)))
+        found.append(total_variation(cells, pooled_ranks(cells)))
     assert np.mean(found) == pytest.approx(0.1974, abs=0.01)  # 2 Phi(1/4) - 1
     missing = np.arange(8000) % 4000 < np.where(np.arange(8000) < 4000, 400, 800)
     cells = Cells("u", "number", rng.normal(size=8000), missing, 4000)
-    assert share_moved(cells, pooled_ranks(cells)) == pytest.approx(0.1, abs=0.02)
+    assert total_variation(cells, pooled_ranks(cells)) == pytest.approx(0.1, abs=0.02)
 
 
 def test_what_moved_surely_is_never_nothing() -> None:
     values = np.tile(np.arange(100.0) % 2, 2)
     values[-4:] = 2.0
     cells = Cells("c", "category", values, np.zeros(200, bool), 100, ("p", "q", "r"))
-    assert share_moved(cells, None) == 0.0
-    assert share_moved(cells, None, surely=True) > 0.0
+    assert total_variation(cells, None) == 0.0
+    assert total_variation(cells, None, significant=True) > 0.0

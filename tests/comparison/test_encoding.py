@@ -9,7 +9,7 @@ import pytest
 import btests
 from btests.comparison.cells import pool
 from btests.comparison.encoding import Code, Encoding
-from btests.comparison.leaving import why_left_out
+from btests.comparison.filters import why_excluded
 from btests.statistics.robust_scale import robust_scale
 
 
@@ -118,9 +118,9 @@ def test_an_encoding_reads_columns_as_it_learned_them() -> None:
     ],
 )
 def test_columns_that_are_left_out(values: list[object], name: str, why: str | None) -> None:
-    found = why_left_out(cells_of(values, name), named=False)
+    found = why_excluded(cells_of(values, name), named=False)
     assert found is None if why is None else why in str(found)
 
 
 def test_a_column_that_is_asked_for_takes_part() -> None:
-    assert why_left_out(cells_of(list(range(40))), named=True) is None
+    assert why_excluded(cells_of(list(range(40))), named=True) is None

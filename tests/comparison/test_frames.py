@@ -50,7 +50,7 @@ def test_unsigned_numbers_that_floats_cannot_tell_apart() -> None:
     top = np.uint64(2**64 - 20)
     a, b = ({"u": rng.integers(k, k + 5, 200).astype(np.uint64) + top} for k in (0, 3))
     found = btests.compare(a, b, seed=0)
-    assert found.columns[0].moved
+    assert found.columns[0].changed
     assert "was subtracted" in found.notes[0]
 
 

@@ -170,7 +170,7 @@ def test_parts_that_do_not_match_are_named(shell: Shell, files: tuple[str, str])
 def test_one_file_with_two_sides(shell: Shell, files: tuple[str, str], arguments: list[str], names: list[str]) -> None:
     found = shell("a.csv", *arguments, "--json").json
     assert list(found["names"].values()) == names
-    assert {"name": arguments[1], "why": "it tells the sides apart"} in found["left_out"]
+    assert {"name": arguments[1], "reason": "it splits the table into sides"} in found["excluded"]
 
 
 def test_by_takes_numbers_as_they_are_written(shell: Shell) -> None:
@@ -183,7 +183,7 @@ def test_by_takes_numbers_as_they_are_written(shell: Shell) -> None:
 def test_columns_and_exclude(shell: Shell, files: tuple[str, str]) -> None:
     found = shell("a.csv", "b.csv", "--columns", "size, day", "--json").json
     assert {column["name"] for column in found["columns"]} == {"size", "day"}
-    assert {left["name"] for left in found["left_out"]} == {"colour", "flag"}
+    assert {left["name"] for left in found["excluded"]} == {"colour", "flag"}
     found = shell("a.csv", "b.csv", "--exclude", "size", "--json").json
     assert {column["name"] for column in found["columns"]} == set(KEYS) - {"size"}
 

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import btests
-from btests.comparison.together import DEFAULT_KERNELS
+from btests.comparison.joint import DEFAULT_KERNELS
 from tests.comparison.conftest import Shell
 
 # So little memory that any file is too large for it, and few rows are drawn.
@@ -141,7 +141,7 @@ def test_a_difference_is_found_and_named(shell: Shell) -> None:
     assert found.status == 1
     assert found.json["columns"][0]["name"] == "size"
     assert found.json["test"]["pvalue"] == 0.0005
-    # Three looks by Bonferroni's rule, of which columns and pairs count for three quarters.
+    # Three tests by Bonferroni's rule, of which columns and pairs count for three quarters.
     assert found.json["verdict"]["smallest_pvalue"] == 4 / 3 / 2000
     assert found.json["verdict"]["pvalue"] == pytest.approx(4 / 3 / 2000)
     assert found.json["settings"]["memory"] == 1000
@@ -152,7 +152,7 @@ def test_a_difference_is_found_and_named(shell: Shell) -> None:
     assert "(all in the joint test; columns from 2000 of each, drawn at random)" in told.out
 
 
-def test_the_page_says_what_was_looked_at(tables: tuple[Any, Any]) -> None:
+def test_the_page_says_how_many_rows_were_tested(tables: tuple[Any, Any]) -> None:
     found = in_pieces(*(as_parquet(table, name) for table, name in zip(tables, "ab", strict=True)))
     found.to_html("out.html")
     page = Path("out.html").read_text(encoding="utf-8")
@@ -199,7 +199,7 @@ def test_one_table_with_both_sides(tables: tuple[Any, Any]) -> None:
         assert apart.names == named.names == ("year = 2023", "year = 2024")
         assert apart.pvalue == named.pvalue
         assert (apart.details["rows"]["a"], apart.details["rows"]["b"]) == (5000, 4500)
-        assert ("year", "it tells the sides apart") in apart.left_out
+        assert ("year", "it splits the table into sides") in apart.excluded
     with pytest.raises(ValueError, match="no row has year = 1999; there are 202"):
         in_pieces(path, by="year", value_a=1999, value_b=2024)
     with pytest.raises(ValueError, match="more than two different values"):

@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import btests
+from btests.comparison.joint import DEFAULT_KERNELS
 from btests.comparison.large import parts
-from btests.comparison.large.drawing import Drawing
-from btests.comparison.large.seen import Seen, converted
-from btests.comparison.together import DEFAULT_KERNELS
+from btests.comparison.reservoir import Reservoir
+from btests.comparison.schema_inference import ColumnType, converted
 from tests.comparison.conftest import Shell
 from tests.comparison.test_large import in_pieces, mixed
 
@@ -83,7 +83,7 @@ def test_a_type_that_shows_late_holds_for_all_rows(shell: Shell, name: str) -> N
 
 
 def test_times_of_text_grow_with_their_cells() -> None:
-    seen, cells = Seen.nothing(), []
+    seen, cells = ColumnType.nothing(), []
     for text in (["", None], ["2024-01-01"], ["2024-01-02 10:30:00"], ["2024-01-02 10:30:00.5"]):
         column = pa.array(text).filter(pa.array([cell != "" for cell in text]))
         cells.append(column)
@@ -91,7 +91,7 @@ def test_times_of_text_grow_with_their_cells() -> None:
     assert seen.dtype == pa.timestamp("ns")
     assert all(len(converted(column, seen.dtype)) == len(column) for column in cells)
     assert seen.after(pa.array(["soon"]), is_text=True).dtype == pa.string()
-    assert Seen.nothing().after(pa.array(["12:30", "01:02:03"]), is_text=True).dtype == pa.time32("s")
+    assert ColumnType.nothing().after(pa.array(["12:30", "01:02:03"]), is_text=True).dtype == pa.time32("s")
 
 
 def test_a_date_of_another_form_is_named_with_its_row(shell: Shell) -> None:
@@ -158,7 +158,7 @@ def test_numbers_of_rows_are_left_out_and_measures_are_not(shell: Shell) -> None
         )
         pq.write_table(table, f"{name}.parquet")
     found = in_pieces("a.parquet", "b.parquet")
-    assert found.left_out == (("order", "it numbers the rows, 0 to 17999"),)
+    assert found.excluded == (("order", "it numbers the rows, 0 to 17999"),)
     named = in_pieces("a.parquet", "b.parquet", columns=("order", "noise"))
     assert {column.name for column in named.columns} == {"order", "noise"}
 
@@ -167,7 +167,7 @@ def test_drawn_rows_do_not_depend_on_how_they_come() -> None:
     column = pa.record_batch({"i": np.arange(200_000)})
     drawn = []
     for step in (200_000, 70_000, 999):
-        drawing = Drawing(5000, 2**30, seed=4)
+        drawing = Reservoir(5000, 2**30, seed=4)
         for first in range(0, 200_000, step):
             drawing.add(column.slice(first, step))
         drawn.append(pa.concat_tables(drawing.tables())["i"].to_numpy())
@@ -181,7 +181,7 @@ def test_drawn_rows_do_not_depend_on_how_they_come() -> None:
 
 
 def test_long_texts_are_drawn_less_often() -> None:
-    drawing = Drawing(10**6, 10**6, seed=4)
+    drawing = Reservoir(10**6, 10**6, seed=4)
     for _ in range(20):
         drawing.add(pa.record_batch({"text": ["x" * 1000] * 500}))
     tables = drawing.tables()
@@ -198,7 +198,7 @@ def test_columns_that_are_not_compared_are_not_read(shell: Shell) -> None:
     with pytest.raises(ValueError, match=r"column 'tags' holds lists in a\.parquet"):
         in_pieces("a.parquet", "b.parquet")
     found = in_pieces("a.parquet", "b.parquet", common=True)
-    assert found.left_out == (("tags", "holds lists in a.parquet"),)
+    assert found.excluded == (("tags", "holds lists in a.parquet"),)
     some = in_pieces("a.parquet", "b.parquet", columns=["size", "day"])
     assert {column.name for column in some.columns} == {"size", "day"}
 

@@ -87,9 +87,8 @@ KILLED = """
 import os, signal, sys
 import btests
 from btests.execution import checkpoint, out_of_core
-from btests.execution import out_of_core
 
-checkpoint._SECONDS, stored.CHUNK_BYTES = 0.0, 2**15
+checkpoint._SECONDS, out_of_core.CHUNK_BYTES = 0.0, 2**15
 
 def die(phase, done, of):
     if phase == "testing" and done > of / 2:
@@ -165,7 +164,7 @@ def test_a_full_disk_under_the_shuffle(paths: tuple[str, str], shell: Shell, mon
 
 def test_a_checkpoint_of_tables_in_memory_is_not_needed(paths: tuple[str, str], shell: Shell) -> None:
     found = shell(*paths, "--checkpoint", "run.npz", "--json").json
-    assert "the tables fit into memory: there was no need for the checkpoint 'run.npz'" in found["notes"]
+    assert "the tables fit into memory: the checkpoint 'run.npz' was not needed" in found["notes"]
     assert not Path("run.npz").exists()
 
 
@@ -188,7 +187,7 @@ def test_a_damaged_part_is_named_and_skipped(parts: str, memory: str, shell: She
     assert re.search(r"'parts/07\.parquet' is .*cut off.*; --skip-bad-parts goes on without such parts", refused)
     found = shell(parts, "b.parquet", "--memory", memory, "--skip-bad-parts", "--json").json
     assert found["rows"]["a_given"] == 29 * 200
-    assert any("left out as damaged: 'parts/07.parquet'" in note for note in found["notes"])
+    assert any("skipped as damaged: 'parts/07.parquet'" in note for note in found["notes"])
     assert "--skip-bad-parts" in found["command"]
     assert found["settings"]["skip_bad_parts"] is True
 
@@ -201,7 +200,7 @@ def test_a_part_that_is_damaged_in_its_middle_leaves_nothing_behind(parts: str) 
     middle = len(damaged) * 3 // 4
     damaged[middle : middle + 2000] = b"\xff" * 2000
     Path("parts/07.parquet").write_bytes(bytes(damaged))
-    with pytest.raises(ValueError, match=r"07\.parquet' is damaged or cut off: .*; skip_bad_parts=True goes on"):
+    with pytest.raises(ValueError, match=r"07\.parquet' is damaged or cut off: .*; `skip_bad_parts=True` goes on"):
         in_pieces(parts, "b.parquet")
     found = in_pieces(parts, "b.parquet", skip_bad_parts=True)
     Path("parts/07.parquet").unlink()

@@ -26,8 +26,8 @@ def test_a_new_level_of_one_row_in_a_hundred(seed: int) -> None:
     rng = np.random.default_rng([5, seed])
     found = btests.compare(side(rng, 3000), side(rng, 3000, new=0.01), seed=seed)
     assert found.different
-    assert [column.name for column in found.columns if column.moved] == ["place"]
-    assert "'new' 0 % -> " in next(column.summary for column in found.columns if column.moved)
+    assert [column.name for column in found.columns if column.changed] == ["place"]
+    assert "'new' 0 % -> " in next(column.summary for column in found.columns if column.changed)
 
 
 def test_more_is_seen_than_by_chi_squared() -> None:
@@ -37,7 +37,7 @@ def test_more_is_seen_than_by_chi_squared() -> None:
         rng = np.random.default_rng([6, trial])
         a, b = side(rng, 1000), side(rng, 1000, new=0.012)
         found = btests.compare(a, b, seed=trial, null=btests.SignFlip(499))
-        ours += any(column.moved for column in found.columns if column.name == "place")
+        ours += any(column.changed for column in found.columns if column.name == "place")
         words, codes = np.unique(np.concatenate([a["place"], b["place"]]), return_inverse=True)
         cells = Cells("place", "category", codes.astype(float), np.zeros(2000, bool), 1000, tuple(words))
         others = [Cells(f"u{j}", "number", rng.normal(size=2000), np.zeros(2000, bool), 1000) for j in range(5)]

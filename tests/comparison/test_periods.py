@@ -9,7 +9,7 @@ import pytest
 
 import btests
 from btests.comparison.cells import Cells
-from btests.comparison.periods import phases
+from btests.comparison.changes import phases
 
 N = 3000
 START = np.datetime64("2023-01-02T00:00:00")  # a Monday
@@ -39,17 +39,17 @@ def test_moves_of_periods_are_described(changed: dict[str, float], what: str, te
     found = btests.compare(*sides, seed=0)
     column = found.columns[0]
     assert column.name == "t"
-    assert column.moved
+    assert column.changed
     assert column.effect > 0.05
-    assert any(move.what == what and text in move.text for move in column.what), column.what
+    assert any(change.quantity == what and text in change.text for change in column.changes), column.changes
     assert text in column.summary
 
 
 def test_median_over_midnight() -> None:
     rng = np.random.default_rng(0)
     found = btests.compare({"t": times(rng, 23.0)}, {"t": times(rng, 25.0)}, seed=0)
-    assert found.columns[0].what[0].text.startswith("time of day: median 2")
-    assert "-> 00:5" in found.columns[0].what[0].text or "-> 01:0" in found.columns[0].what[0].text
+    assert found.columns[0].changes[0].text.startswith("time of day: median 2")
+    assert "-> 00:5" in found.columns[0].changes[0].text or "-> 01:0" in found.columns[0].changes[0].text
 
 
 def test_phases() -> None:

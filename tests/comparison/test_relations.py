@@ -40,7 +40,7 @@ def sides(rng: np.random.Generator, what: str) -> list[dict[str, Any]]:
 def test_relations_of_missing_cells(what: str, measure: str, text: str) -> None:
     found = btests.compare(*sides(np.random.default_rng(8), what), seed=0)
     assert found.different
-    assert not any(column.moved for column in found.columns)
+    assert not any(column.changed for column in found.columns)
     assert found.relations[0].measure == measure
     assert text in found.relations[0].text
     assert found.to_dict()["relations"][0]["text"] == found.relations[0].text

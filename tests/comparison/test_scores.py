@@ -71,13 +71,13 @@ def test_weights_of_looks() -> None:
     # One look alone decides: its p-value is corrected by its weight.
     scores = np.random.default_rng(0).normal(size=(2, 2000))
     scores[:, -1] = (np.sort(scores[0])[-40], -5.0)
-    looks = [Scored(row[None, :], False) for row in scores]
-    equal, heavy, light = (combine(looks, weights)[0] for weights in (None, [3.0, 1.0], [1.0, 3.0]))
+    tests = [Scored(row[None, :], False) for row in scores]
+    equal, heavy, light = (combine(tests, weights)[0] for weights in (None, [3.0, 1.0], [1.0, 3.0]))
     assert heavy < equal < light
-    assert equal == combine(looks, [1.0, 1.0])[0]
+    assert equal == combine(tests, [1.0, 1.0])[0]
 
 
-def test_the_strongest_look_decides() -> None:
+def test_the_strongest_test_decides() -> None:
     rng = np.random.default_rng(0)
     quiet, loud = rng.exponential(size=(2, 1, 2000))
     quiet[0, -1], loud[0, -1] = 0.1, 50.0

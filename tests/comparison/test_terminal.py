@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import btests
-from btests.comparison.text import screen
-from btests.comparison.words import text_width
+from btests.comparison.console import screen
+from btests.comparison.format import text_width
 from tests.comparison.conftest import Shell
 
 COMMAND = (sys.executable, "-m", "btests", "compare")
@@ -46,7 +46,8 @@ def test_long_names_are_told_apart_by_their_ends_and_wide_ones_line_up() -> None
     names = ["temperature of the sensor number 17", "temperature of the sensor number 18", "\u6570\u91cf", "u"]
     a, b = ({name: rng.normal(size=60) for name in names} | {"id": np.arange(60) + 60 * k} for k in (0, 1))
     found = btests.compare(a, b, exclude="u", seed=0)
-    table = [line for line in screen(found, 80).splitlines() if "%" in line and not line.lstrip().startswith("effect")]
+    lines = screen(found.to_dict(), 80).splitlines()
+    table = [line for line in lines[lines.index("") :] if "%" in line]
     assert any("mber 17" in line for line in table)
     assert any("mber 18" in line for line in table)
     assert {text_width(line.partition(" %")[0]) for line in table} == {2 + 24 + 2 + 6}
@@ -55,8 +56,8 @@ def test_long_names_are_told_apart_by_their_ends_and_wide_ones_line_up() -> None
 def test_lines_of_all_parts_go_on_below_their_words() -> None:
     rng = np.random.default_rng(0)
     a, b = ({f"column {j}": rng.normal(size=60) for j in range(30)} for _ in range(2))
-    lines = screen(btests.compare(a, b, columns="column 1", seed=0), 80).splitlines()
-    start = next(k for k, line in enumerate(lines) if line.startswith("left out"))
+    lines = screen(btests.compare(a, b, columns="column 1", seed=0).to_dict(), 80).splitlines()
+    start = next(k for k, line in enumerate(lines) if line.startswith("excluded"))
     assert len(lines) > start + 1
     assert all(line.startswith(" " * 12) for line in lines[start + 1 :])
 
@@ -81,20 +82,20 @@ def _many(k: int) -> dict[str, object]:
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (100, 40), (60, 10), (140, 60)])
 def test_a_screen_of_any_size(width: int, height: int) -> None:
     found = btests.compare(_many(0), _many(1), seed=0)
-    lines = screen(found, width, height).splitlines()
+    lines = screen(found.to_dict(), width, height).splitlines()
     assert max(len(line) for line in lines) <= width
     assert len(lines) < height or sum("\u2026" in line for line in lines) <= 10
     if height >= 24:
         assert len(lines) < height
     assert ("more columns" in " ".join(lines)) == (height < 60)
-    assert "20 of 40 columns moved" in " ".join(lines[:2])
+    assert "20 of 40 columns changed" in " ".join(lines[:2])
 
 
 def test_long_reasons_are_whole_and_told_once() -> None:
     rng = np.random.default_rng(0)
     constants = {f"constant {j}": np.ones(60) for j in range(9)}
     a, b = (constants | {"x": rng.normal(size=60)} for _ in range(2))
-    text = screen(btests.compare(a, b, seed=0), 80, 24)
+    text = screen(btests.compare(a, b, seed=0).to_dict(), 80, 24)
     assert " ".join(text.split()).count("it is constant") == 1
     assert all(f"'constant {j}'" in " ".join(text.split()) for j in range(9))
 

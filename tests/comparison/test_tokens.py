@@ -71,7 +71,7 @@ def test_marks_in_frames_and_numbers_that_mean_missing() -> None:
     assert all(0.1 < column.a["missing"] < 0.5 for column in found.columns)
     assert found.encoding.codes[1].has_missing
     hint = btests.compare(a, b, seed=0).notes
-    assert any(note.endswith("missing='?' reads such cells as missing") for note in hint)
+    assert any(note.endswith("`missing='?'` reads such cells as missing") for note in hint)
 
 
 def test_codes_are_categories_if_one_says_so(shell: Shell) -> None:
@@ -95,13 +95,13 @@ def test_codes_are_categories_if_one_says_so(shell: Shell) -> None:
 def test_python_speaks_of_keywords() -> None:
     a, b = {"u": [1.0, 2.0], "v": [1, 2]}, {"u": [1.0, 2.0]}
     for arguments, message in (
-        ((a, b, {}), "common=True goes on with the others"),
-        ((a, a, {"by": "u"}), "by splits one table"),
-        ((a, None, {}), "apart with by"),
-        ((a, None, {"by": "v", "value_a": 1}), "value_a and value_b go together"),
-        ((a, a, {"exclude": ["w"]}), "exclude names 'w'"),
-        (({"u": [1.0, np.inf]}, b, {}), "leave the column out with exclude"),
-        ((a, {"u": ["p", "q"], "v": [1, 2]}, {}), "leave it out with exclude, or go on without such columns"),
+        ((a, b, {}), "`common=True` goes on with the others"),
+        ((a, a, {"by": "u"}), "`by` splits one table"),
+        ((a, None, {}), "that splits it with `by`"),
+        ((a, None, {"by": "v", "value_a": 1}), "`value_a` and `value_b` go together"),
+        ((a, a, {"exclude": ["w"]}), "`exclude` names 'w'"),
+        (({"u": [1.0, np.inf]}, b, {}), "exclude the column with `exclude`"),
+        ((a, {"u": ["p", "q"], "v": [1, 2]}, {}), "exclude it with `exclude`, or go on without such columns"),
     ):
         with pytest.raises(ValueError, match=message) as error:
             btests.compare(arguments[0], arguments[1], **arguments[2])
@@ -145,6 +145,6 @@ def test_identifiers_are_found_before_rows_are_drawn() -> None:
     numbers = [{"row": np.arange(5000) + 5000 * k, "u": rng.normal(size=5000)} for k in (0, 1)]
     found = btests.compare(*numbers, max_rows=100, seed=0)
     assert [column.name for column in found.columns] == ["u"]
-    assert dict(found.left_out)["row"] == "it numbers the rows, 0 to 9999"
+    assert dict(found.excluded)["row"] == "it numbers the rows, 0 to 9999"
     assert found.details["rows"]["a"] == 100
     assert found.details["rows"]["a_given"] == 5000

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import btests
-from btests.comparison.tolerance import least_share
+from btests.comparison.total_variation import total_variation_bound
 from btests.kernels import Energy, Gaussian
 from tests.bounds import count_bounds
 from tests.comparison.conftest import Shell
@@ -35,11 +35,11 @@ def test_columns_answer_for_themselves() -> None:
     assert not more.different
     assert not any(column.beyond for column in more.columns)
     # What moved at all, and by how much, is told all the same.
-    assert {column.name for column in more.columns if column.moved} == {"size", "colour"}
+    assert {column.name for column in more.columns if column.changed} == {"size", "colour"}
     assert more.columns[0].effect == pytest.approx(0.2, abs=0.04)
     told = more.to_dict()
     assert told["verdict"]["question"] == "more than the tolerance"
-    assert told["verdict"]["pvalue_at_all"] <= 0.05 < told["verdict"]["pvalue"]
+    assert told["verdict"]["pvalue_any_difference"] <= 0.05 < told["verdict"]["pvalue"]
     assert min(column["pvalue_beyond"] for column in told["columns"]) == told["verdict"]["beyond"]["columns"]
 
 
@@ -56,19 +56,19 @@ def test_level_at_the_tolerance_itself() -> None:
 
 def test_the_whole_is_bounded_by_the_kernel() -> None:
     # Sides with nothing in common, far apart: MMD^2 is nearly 2, and all rows would have to change.
-    assert least_share(2.0, Gaussian(1.0)) == 1.0
-    assert least_share(-0.1, Gaussian(1.0)) == 0.0
-    assert least_share(0.5, Energy()) is None
+    assert total_variation_bound(2.0, Gaussian(1.0)) == 1.0
+    assert total_variation_bound(-0.1, Gaussian(1.0)) == 0.0
+    assert total_variation_bound(0.5, Energy()) is None
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(600, 3)), np.concatenate([rng.normal(size=(420, 3)), rng.normal(size=(180, 3)) + 40.0])
-    share = btests.compare(x, y, seed=0).to_dict()["effect"]["least_share"]
+    share = btests.compare(x, y, seed=0).to_dict()["effect"]["total_variation_bound"]
     assert 0.1 < share <= 0.3 + 3.0 * math.sqrt(0.3 * 0.7 / 600)
 
 
 def test_a_kernel_without_a_bound_leaves_it_to_the_columns() -> None:
     rng = np.random.default_rng(0)
     found = btests.compare(moved(rng, 500, 0.0), moved(rng, 500, 0.3), seed=0, tolerance=0.1, kernel="energy")
-    assert found.details["beyond"]["together"] is None
+    assert found.details["beyond"]["joint"] is None
     assert found.different
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from btests.comparison.cells import Cells
 from btests.comparison.encoding import Encoding
-from btests.comparison.units import Units
+from btests.comparison.swap_units import Units
 from btests.nulls import SignFlip
 from btests.plan import Plan
 from btests.symmetries import SwapGroups

@@ -107,7 +107,7 @@ def test_a_failure_names_options_as_they_were_given(
     def fail(*_: Any, **__: Any) -> None:
         raise ClusterError("the scheduler went away")
 
-    monkeypatch.setattr("btests.comparison.large.joint.shuffled", fail)
+    monkeypatch.setattr("btests.comparison.joint.shuffled", fail)
     words = ["a.parquet", "b.parquet", "--memory", "1kB"]
     told = "the scheduler went away; with --checkpoint FILE the same call would go on from where it was."
     assert told in Shell(capsys).refused(*words)

@@ -21,10 +21,10 @@ import os, signal, sys
 from btests.cli import main
 from btests.execution.dask import plan
 from btests.execution import out_of_core
-from btests.comparison.large import run
+from btests.comparison import run
 
-plan.LEAST_PART = plan.SHARD_BYTES = stored.CHUNK_BYTES = 2**14
-phase, tell, seen = sys.argv[1], run._Told.__call__, []
+plan.LEAST_PART = plan.SHARD_BYTES = out_of_core.CHUNK_BYTES = 2**14
+phase, tell, seen = sys.argv[1], run.Progress.rows, []
 
 def press(self, now, done, of):
     tell(self, now, done, of)
@@ -32,7 +32,7 @@ def press(self, now, done, of):
     if now == phase and (phase == "reading" or seen[0] < done < of):
         os.killpg(os.getpgrp(), signal.SIGINT)
 
-run._Told.__call__ = press
+run.Progress.rows = press
 main(sys.argv[2:])
 """
 

@@ -33,7 +33,7 @@ def _facts(rows: int, missing: float, mean: float | None = None, sd: float | Non
 
 
 def number_column(name: str, rank: int, shift: float, *, n_bins: int = 40) -> dict[str, Any]:
-    """Return a column of numbers whose mean moved."""
+    """Return a column of numbers whose mean changed."""
     edges = [-40.0 + 120.0 * i / n_bins for i in range(n_bins + 1)]
     a, b = bell(10.0, 14.0, edges), bell(10.0 + shift, 14.0 + shift / 2, edges)
     p = min(1.0, 0.0005 + math.exp(-abs(shift)))
@@ -44,11 +44,11 @@ def number_column(name: str, rank: int, shift: float, *, n_bins: int = 40) -> di
         "effect": min(abs(shift) / 40.0, 1.0),
         "pvalue": p / 2,
         "pvalue_corrected": p,
-        "moved": p <= 0.05,
+        "changed": p <= 0.05,
         "pvalue_beyond": None,
         "beyond": None,
         "summary": f"mean 10 -> {10 + shift:.3g}, spread 14 -> {14 + shift / 2:.3g}",
-        "what": [{"what": "mean", "a": 10.0, "b": 10.0 + shift, "text": f"mean 10 -> {10 + shift:.3g}"}],
+        "changes": [{"quantity": "mean", "a": 10.0, "b": 10.0 + shift, "text": f"mean 10 -> {10 + shift:.3g}"}],
         "a": _facts(27004, 0.0, 10.0, 14.0),
         "b": _facts(29425, 0.031, 10.0 + shift, 14.0 + shift / 2),
         "levels": None,
@@ -80,11 +80,11 @@ def category_column(name: str, rank: int, levels: list[str]) -> dict[str, Any]:
         "effect": 0.123,
         "pvalue": 0.0005,
         "pvalue_corrected": 0.0010,
-        "moved": True,
+        "changed": True,
         "pvalue_beyond": None,
         "beyond": None,
         "summary": f"{levels[0]}: {100 * a[0]:.3g} % -> {100 * b[0]:.3g} %",
-        "what": [{"what": "categories", "a": a[0], "b": b[0], "text": f"{levels[0]}: {a[0]:.3g} -> {b[0]:.3g}"}],
+        "changes": [{"quantity": "categories", "a": a[0], "b": b[0], "text": f"{levels[0]}: {a[0]:.3g} -> {b[0]:.3g}"}],
         "a": _facts(27004, 0.02),
         "b": _facts(29425, 0.02),
         "levels": [{"level": level, "a": p, "b": q} for level, p, q in zip(levels, a, b, strict=True)],
@@ -144,7 +144,7 @@ def comparison(columns: list[dict[str, Any]] | None = None, *, different: bool =
             "different": different,
             "text": "The two tables differ." if different else "No difference found between the two tables.",
             "pvalue": 0.0005 if different else 0.412,
-            "pvalue_at_all": 0.0005 if different else 0.412,
+            "pvalue_any_difference": 0.0005 if different else 0.412,
             "alpha": 0.05,
             "tolerance": None,
             "question": "at all",
@@ -154,12 +154,12 @@ def comparison(columns: list[dict[str, Any]] | None = None, *, different: bool =
             "mmd2": observed,
             "low": observed - 0.0021,
             "high": observed + 0.0021,
-            "level": 0.95,
+            "confidence_level": 0.95,
             "kernel": "Gaussian(bandwidth=2.3083456416704276)",
             "kernel_short": "Gaussian(bandwidth=2.308)",
-            "least_share": math.sqrt(observed / 2),
-            "meaning": "0 where the sides are alike",
-            "largest_move": f"{names[0]}: mean 10 -> 19; 22 % of the rows would have to change" if names else "",
+            "total_variation_bound": math.sqrt(observed / 2),
+            "meaning": "0 where the sides are identically distributed",
+            "largest_change": f"{names[0]}: mean 10 -> 19; 22 % of the rows would have to change" if names else "",
         },
         "rows": {"a": 27004, "b": 29425, "a_given": 27004, "b_given": 29425},
         "test": {
@@ -169,9 +169,9 @@ def comparison(columns: list[dict[str, Any]] | None = None, *, different: bool =
             "null": "SignFlip(n_resamples=1999)",
         }
         | {"statistic": observed, "pvalue": 0.0005, "threshold": 0.0021, "confidence_interval": [0.019, 0.023]},
-        "looks": [
+        "tests": [
             {
-                "name": look,
+                "name": test,
                 "title": title,
                 "pvalue": 0.0005 if different else 0.3,
                 "n_tests": n,
@@ -180,8 +180,8 @@ def comparison(columns: list[dict[str, Any]] | None = None, *, different: bool =
                 "threshold": 0.0021 * scale,
                 "null": {"edges": [scale * e for e in edges], "counts": counts, "n_draws": sum(counts)},
             }
-            for look, title, axis, n, scale in (
-                ("together", "All columns together", "MMD^2 with Gaussian(bandwidth=1.5)", 5, 1.0),
+            for test, title, axis, n, scale in (
+                ("joint", "Joint test of all columns", "MMD^2 with Gaussian(bandwidth=1.5)", 5, 1.0),
                 ("columns", "One column at a time", "largest standardised value", len(names), 1000.0),
                 ("pairs", "Pairs of columns", "largest standardised value", 15, 1000.0),
             )
@@ -227,9 +227,9 @@ def comparison(columns: list[dict[str, Any]] | None = None, *, different: bool =
             "b": [[f"{n[:6]} {i + 50}" for n in names] for i in range(5)],
             "text": "The rows where the map of all columns together is most on one side.",
         },
-        "left_out": [
-            {"name": "year", "why": "constant: 2013 in every row"},
-            {"name": "flight_id", "why": "a row identifier: every value is different"},
+        "excluded": [
+            {"name": "year", "reason": "constant: 2013 in every row"},
+            {"name": "flight_id", "reason": "a row identifier: every value is different"},
         ],
         "notes": ["time_hour was read as a date from text."],
         "settings": {"alpha": 0.05, "seed": 7, "block_size": None, "kernel": None, "null": None, "tolerance": None}

@@ -61,15 +61,15 @@ def test_numbers_on_the_page_are_those_of_the_json(show: Open, different: bool) 
 def _families(data: dict[str, Any]) -> set[str]:
     """Return what must be on the page: numbers of the verdict, columns, relations, looks, blocks and settings."""
     wanted = {"/verdict/pvalue", "/verdict/alpha", "/relations_tested", "/seconds", "/memory_bytes"}
-    wanted |= {f"/effect/{key}" for key in ("mmd2", "low", "high", "level", "least_share")}
+    wanted |= {f"/effect/{key}" for key in ("mmd2", "low", "high", "confidence_level", "total_variation_bound")}
     of_blocks = ("n", "size", "mean") if data["blocks"]["n"] > 1 else ("n", "size")
     wanted |= {f"/rows/{key}" for key in "ab"} | {f"/blocks/{key}" for key in of_blocks}
     wanted |= {f"/settings/{key}" for key in ("alpha", "seed", "max_rows")}
     for i, column in enumerate(data["columns"]):
         wanted |= {f"/columns/{i}/{key}" for key in ("effect", "pvalue", "pvalue_corrected")}
         wanted |= {f"/columns/{i}/{side}/missing" for side in "ab" if column["a"]["missing"] or column["b"]["missing"]}
-    for i, _ in enumerate(data["looks"]):
-        wanted |= {f"/looks/{i}/{key}" for key in ("pvalue", "observed", "threshold", "null/n_draws", "n_tests")}
+    for i, _ in enumerate(data["tests"]):
+        wanted |= {f"/tests/{i}/{key}" for key in ("pvalue", "observed", "threshold", "null/n_draws", "n_tests")}
     for i, _ in enumerate(data["relations"]):
         wanted |= {f"/relations/{i}/{key}" for key in ("a", "b", "pvalue_corrected")}
     return wanted
@@ -77,19 +77,19 @@ def _families(data: dict[str, Any]) -> set[str]:
 
 def test_numbers_of_a_tolerance_are_those_of_the_json(show: Open) -> None:
     data = comparison()
-    beyond = {"together": 0.04321, "columns": 0.0123}
+    beyond = {"joint": 0.04321, "columns": 0.0123}
     data["verdict"] |= {"tolerance": 0.05, "question": "more than the tolerance", "pvalue": 0.0246, "beyond": beyond}
     data["settings"]["tolerance"] = 0.05
     for i, column in enumerate(data["columns"]):
         column |= {"pvalue_beyond": 0.0123 + 0.1 * i, "beyond": i == 0}
     page = show(data)
     found = dict(page.eval_on_selector_all("data", "all => all.map(e => [e.dataset.at, e.textContent])"))
-    wanted = {"/verdict/tolerance", "/verdict/beyond/together", "/verdict/beyond/columns", "/settings/tolerance"}
+    wanted = {"/verdict/tolerance", "/verdict/beyond/joint", "/verdict/beyond/columns", "/settings/tolerance"}
     wanted |= {f"/columns/{i}/pvalue_beyond" for i, _ in enumerate(data["columns"])}
     for pointer in wanted:
         assert read(found[pointer]) == pytest.approx(_at(data, pointer), rel=0.0051), pointer
-    assert page.inner_text("#n-moved") == "1"
-    assert page.locator("#columns-table tr.moved").count() == 1
+    assert page.inner_text("#n-changed") == "1"
+    assert page.locator("#columns-table tr.changed").count() == 1
 
 
 def test_the_map_is_that_of_the_json(show: Open) -> None:
@@ -117,11 +117,11 @@ def test_words_on_the_page_are_those_of_the_json(show: Open) -> None:
     assert page.inner_text(".answer") == data["verdict"]["text"]
     assert "found" in (page.get_attribute(".verdict", "class") or "")
     assert _names(page) == [column["name"] for column in data["columns"]]
-    assert page.inner_text("#n-moved") == str(sum(column["moved"] for column in data["columns"]))
-    assert page.locator("#columns-table tr.moved").count() == sum(column["moved"] for column in data["columns"])
+    assert page.inner_text("#n-changed") == str(sum(column["changed"] for column in data["columns"]))
+    assert page.locator("#columns-table tr.changed").count() == sum(column["changed"] for column in data["columns"])
     assert page.inner_text("#command") == data["command"]
     text = page.inner_text("main")
-    for words in [*data["notes"], *(c["summary"] for c in data["columns"]), *(x["why"] for x in data["left_out"])]:
+    for words in [*data["notes"], *(c["summary"] for c in data["columns"]), *(x["reason"] for x in data["excluded"])]:
         assert words.replace("->", "→") in text
     assert "found" not in (show(comparison(different=False)).get_attribute(".verdict", "class") or "")
 
@@ -144,21 +144,21 @@ def test_the_observed_value_is_where_it_belongs(show: Open) -> None:
     data = comparison()
     page = show(data)
     observed, threshold = (
-        float(page.locator(f".look .mark.{kind}").first.get_attribute("x1") or "nan") for kind in ("seen", "limit")
+        float(page.locator(f".test .mark.{kind}").first.get_attribute("x1") or "nan") for kind in ("seen", "limit")
     )
-    path = page.locator(".look .line.plain").first.get_attribute("d") or ""
+    path = page.locator(".test .line.plain").first.get_attribute("d") or ""
     places = [float(place) for place in re.findall(r"[ML](\S+) ", path)]
-    edges = data["looks"][0]["null"]["edges"]
+    edges = data["tests"][0]["null"]["edges"]
     per_unit = (max(places) - min(places)) / (edges[-1] - edges[0])
-    look = data["looks"][0]
-    assert observed - threshold == pytest.approx(per_unit * (look["observed"] - look["threshold"]), rel=0.01)
+    test = data["tests"][0]
+    assert observed - threshold == pytest.approx(per_unit * (test["observed"] - test["threshold"]), rel=0.01)
     assert observed > max(places)
 
 
 def test_columns_are_sorted_with_the_mouse(show: Open) -> None:
     data = comparison()
     page = show(data)
-    effect = page.get_by_role("button", name="Moved by")
+    effect = page.get_by_role("button", name="Changed by")
     heading = page.locator("th", has=effect)
     effect.click()
     assert heading.get_attribute("aria-sort") == "descending"
@@ -178,7 +178,7 @@ def test_columns_without_a_value_come_last_in_either_direction(show: Open) -> No
     data["columns"][0]["effect"] = None
     page = show(data)
     for _ in range(2):
-        page.get_by_role("button", name="Moved by").click()
+        page.get_by_role("button", name="Changed by").click()
         assert _names(page)[-1] == data["columns"][0]["name"]
 
 
@@ -198,7 +198,7 @@ def test_everything_works_from_the_keyboard(show: Open) -> None:
     assert len(_names(page)) == 6
     page.keyboard.press("Tab")
     page.keyboard.press("Space")
-    assert _names(page) == [column["name"] for column in data["columns"] if column["moved"]]
+    assert _names(page) == [column["name"] for column in data["columns"] if column["changed"]]
     page.keyboard.press("Space")
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
@@ -252,7 +252,7 @@ def test_charts_speak(show: Open) -> None:
           axes: Array.from(s.querySelectorAll("text.label")).map(t => t.textContent),
         }))""",
     )
-    assert len(charts) == len(data["columns"]) + len(data["looks"]) + 2
+    assert len(charts) == len(data["columns"]) + len(data["tests"]) + 2
     for chart in charts:
         assert chart["role"] == "img"
         assert all(len(words) > 5 for words in chart["words"])

@@ -53,7 +53,7 @@ PLAIN = Tags(render(comparison()))
 
 def test_the_verdict_is_on_top_and_the_command_is_in_full() -> None:
     page = render(comparison())
-    assert page.index("The two tables differ.") < page.index("Columns, most moved first") < page.index('id="command"')
+    assert page.index("The two tables differ.") < page.index("Columns, most changed first") < page.index('id="command"')
     assert "btests compare flights.parquet --by month --a 1 --b 7 --exclude day --seed 7 --report out.html" in page
 
 
@@ -130,14 +130,14 @@ def test_parts_that_are_not_there_leave_no_hole(part: str) -> None:
 
 
 def test_little_is_enough() -> None:
-    bare = comparison([], different=False) | {"notes": [], "left_out": [], "examples": None, "witness": None}
-    for look in bare["looks"]:
-        look |= {"null": None, "threshold": None}
-    bare["effect"] |= {"low": None, "high": None, "largest_move": ""}
+    bare = comparison([], different=False) | {"notes": [], "excluded": [], "examples": None, "witness": None}
+    for test in bare["tests"]:
+        test |= {"null": None, "threshold": None}
+    bare["effect"] |= {"low": None, "high": None, "largest_change": ""}
     page = render(bare)
     assert "No difference found between the two tables." in page
-    assert "All columns took part." in page
-    assert "None was found whose relation moved" in page
+    assert "All columns were compared." in page
+    assert "None was found whose relation changed" in page
 
 
 def test_a_column_without_a_drawing_or_numbers() -> None:
@@ -171,7 +171,7 @@ def test_where_nothing_was_found_there_is_nothing_to_see() -> None:
     assert 'id="witness-title"' not in page
     assert 'id="examples"' not in page
     # Less than tolerated is not nothing.
-    found["verdict"] |= {"tolerance": 0.01, "question": "more than the tolerance", "pvalue_at_all": 0.0005}
+    found["verdict"] |= {"tolerance": 0.01, "question": "more than the tolerance", "pvalue_any_difference": 0.0005}
     for column in found["columns"]:
         column |= {"beyond": False, "pvalue_beyond": 0.5}
     page = render(found)
@@ -193,12 +193,12 @@ def test_one_of_a_kind_is_not_many() -> None:
     one = comparison([number_column("x", 1, 3.0)]) | {"relations_tested": 1, "relations": []}
     one["blocks"] |= {"n": 1}
     page = " ".join(Tags(render(one)).text.split())
-    assert "1 pair of columns was looked at" in page
+    assert "1 pair of columns was tested" in page
     assert "block 1 of 164 rows a side" in page  # in the settings; there is no histogram of one value
     assert not [words for words in ("1 columns", "1 pairs", "1 blocks", "1 rows") if f" {words}" in page]
     four = comparison([number_column(f"x{i}", i + 1, 0.0) for i in range(4)], different=False)
     assert "Distributions of the other column<" in render(four)
-    assert "No pairs of columns were looked at: there is one column." in render(one | {"relations_tested": 0})
+    assert "No pairs of columns were tested: there is one column." in render(one | {"relations_tested": 0})
 
 
 def test_columns_are_in_order_and_those_that_moved_are_open() -> None:
@@ -214,7 +214,7 @@ def test_columns_are_in_order_and_those_that_moved_are_open() -> None:
 def test_a_value_far_off_breaks_the_axis() -> None:
     data = comparison()
     assert "axis broken" not in render(data)
-    data["looks"][0]["observed"] = 0.5
+    data["tests"][0]["observed"] = 0.5
     assert render(data).count("axis broken") == 1
 
 

@@ -79,7 +79,7 @@ def test_the_command_the_page_and_the_json_agree(browser: Browser, tmp_path: Pat
     assert is_told == (not told["verdict"]["different"])
     names = page.locator("#columns-table tbody th").all_inner_texts()
     assert names == [column["name"] for column in told["columns"]]
-    assert sorted(names + [column["name"] for column in told["left_out"]]) == sorted(HEADINGS)
+    assert sorted(names + [column["name"] for column in told["excluded"]]) == sorted(HEADINGS)
     assert page.evaluate("window.hacked") is None
     assert page.locator("script").count() == 2
     page.close()

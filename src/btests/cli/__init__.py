@@ -16,6 +16,7 @@ import click
 from btests import __version__
 from btests.cli.compare import compare
 from btests.cli.demo import demo
+from btests.cli.options import as_flags
 
 _EXAMPLES = """\b
 Examples:
@@ -96,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         click.echo(f"btests: {error.strerror or error}{where}.", err=True)
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt) as error:
-        told = str(error.__cause__ or error)  # how to go on; click has put its own in place of what it caught
-        click.echo(f"btests: stopped{'; ' * bool(told)}{told}.", err=True)
+        advice = as_flags(str(error.__cause__ or error))  # click wraps the exception that says how to resume
+        click.echo(f"btests: stopped{'; ' * bool(advice)}{advice}.", err=True)
         sys.exit(130)
     sys.exit(status if isinstance(status, int) else 0)

@@ -7,13 +7,15 @@ import os
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from btests.cli.options import join_names, split_names
+from btests.cli.demo_data import FILES, write_demo_tables
+from btests.cli.options import as_flags, flag, join_names, split_names
 from btests.cli.progress import watching
 
 if TYPE_CHECKING:
@@ -58,7 +60,6 @@ _DEFAULTS = {"alpha": 0.05}
 
 # What it must not say: a comparison is repeated from its beginning.
 _UNSAID = ("checkpoint",)
-_FLAGS = {"value_a": "--a", "value_b": "--b"}
 
 
 @click.command(epilog=_EXAMPLES)
@@ -72,22 +73,22 @@ _FLAGS = {"value_a": "--a", "value_b": "--b"}
     help="Columns to compare, all by default: --columns size,colour, or several times. A name with a comma is quoted "
     """as in CSV: --columns '"a,b",size'.""",
 )
-@click.option("--exclude", multiple=True, help="Columns to leave out, written as in --columns.")
+@click.option("--exclude", multiple=True, help="Columns to exclude, written as in --columns.")
 @click.option("--common", is_flag=True, help="Go on with the columns that match where others do not.")
 @click.option(
     "--alpha",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.05,
     show_default=True,
-    help="Level of the verdict.",
+    help="Significance level of the verdict.",
 )
 @click.option(
     "--tolerance",
     metavar="SHARE",
     callback=_share,
     default=None,
-    help="Ask whether more than this share of the rows would have to change to make the sides alike, as a whole and in "
-    "each column, such as 5%; by default whether they differ at all.",
+    help="Test whether more than this share of the rows differs (total variation), jointly and in each column, such as "
+    "5%; by default, test for any difference.",
 )
 @click.option(
     "--kernel",
@@ -135,13 +136,13 @@ _FLAGS = {"value_a": "--a", "value_b": "--b"}
     "--checkpoint",
     type=click.Path(dir_okay=False),
     default=None,
-    help="Of large files: keep the work in this file, and go on from it after an interruption.",
+    help="Of large files: save the work in this file, and resume from it after an interruption.",
 )
 @click.option(
     "--workers",
     type=click.IntRange(1),
     default=None,
-    help="Compute the joint test on so many processes of this machine.",
+    help="Compute the joint test on so many processes of this machine; files are then read in pieces.",
 )
 @click.option(
     "--dask", metavar="ADDRESS", default=None, help="Compute it on the cluster of this scheduler, tcp://host:8786."
@@ -162,7 +163,7 @@ def compare(
     verbose: bool,
     **options: Any,
 ) -> None:
-    """Tell whether two tables differ, how much, and where.
+    """Test whether two tables differ, and report how much and where.
 
     A and B are files, folders or patterns of parts: CSV, TSV, JSON lines (also .gz), Parquet, Arrow, Feather, npy, npz;
     or - for standard input. The exit status is that of diff: 0 no difference found, 1 difference found, 2 trouble.
@@ -172,13 +173,9 @@ def compare(
     _check_options(options)
     for name in ("columns", "exclude", "missing", "categories"):
         options[name] = split_names(f"--{name}", options[name])
-    from btests.comparison.wording import as_flags
-
-    with _trouble(verbose), as_flags():
+    with _trouble(verbose):
         if demo:
-            from btests.comparison.sample import FILES, write_sample
-
-            write_sample(Path(), force=force)
+            write_demo_tables(Path(), force=force)
             tables = FILES
         found = _run(tables, options)
         click.echo(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
@@ -220,7 +217,7 @@ def _check_options(options: dict[str, Any]) -> None:
     if options["workers"] is not None and options["dask"] is not None:
         raise click.UsageError("--workers starts a cluster and --dask names one; give one of them.")
     if options["budget"] is not None and options["block_size"] not in (None, "auto"):
-        raise click.UsageError("--budget is for the automatic block size; leave out --block-size.")
+        raise click.UsageError("--budget is for the automatic block size; drop --block-size.")
     if options["delimiter"] == "\\t":  # as a shell hands it over
         options["delimiter"] = "\t"
     if options["delimiter"] is not None and len(options["delimiter"]) != 1:
@@ -251,7 +248,7 @@ def _run(tables: tuple[str, ...], options: dict[str, Any]) -> Comparison:
     found.details["command"] = shlex.join(["btests", "compare", *_command(tables, options)])
     if "-" in tables:
         found.details["command_note"] = "One table was read from standard input; the command needs the same rows there."
-    return found
+    return replace(found, notes=tuple(map(as_flags, found.notes)))
 
 
 def _command(tables: tuple[str, ...], options: dict[str, Any]) -> list[str]:
@@ -266,7 +263,7 @@ def _command(tables: tuple[str, ...], options: dict[str, Any]) -> list[str]:
             or (name != "seed" and _DEFAULTS.get(name) == value)
         ):
             continue
-        words.append(_FLAGS.get(name, "--" + name.replace("_", "-")))
+        words.append(flag(name))
         if value is not True:
             words.append(join_names(value) if isinstance(value, list) else str(value))
     # A file whose name begins like an option comes after two dashes.
@@ -301,7 +298,7 @@ def _trouble(verbose: bool) -> Iterator[None]:
     except (ValueError, TypeError) as error:
         if verbose:
             _show_traceback()
-        raise click.ClickException(f"{str(error).rstrip('.')}.") from None
+        raise click.ClickException(f"{as_flags(str(error)).rstrip('.')}.") from None
     except MemoryError:
         raise click.ClickException("There is not enough memory; try --max-rows with fewer rows.") from None
     except Exception as error:

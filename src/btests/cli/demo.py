@@ -36,7 +36,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 @click.option("--force", is_flag=True, help="Overwrite the picture if it is there.")
 def demo(out: Path, rows: int, seed: int, as_json: bool, force: bool) -> None:
-    """Test two samples that are alike and two that are not, and draw both.
+    """Test two samples of one distribution and two of different ones, and plot both.
 
     The data are the blobs of Zaremba, Gretton and Blaschko (2013), a grid of 5 x 5 Gaussians: P against another sample
     of P, then P against Q, whose blobs are round where those of P are long.

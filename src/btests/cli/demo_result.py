@@ -28,22 +28,22 @@ class Outcome:
     seed: int
     p: Array
     q: Array
-    alike: TestResult
-    unlike: TestResult
+    same: TestResult
+    different: TestResult
 
     @classmethod
     def of_blobs(cls, rows: int, seed: int) -> Outcome:
         """Return the outcome on ``rows`` points of the blobs in each sample."""
         rng = np.random.default_rng(seed)
         p, again, q = blobs(rows, rng), blobs(rows, rng), blobs(rows, rng, rotated=False)
-        alike, unlike = (btest(p, other, kernel=_KERNEL, block_size="sqrt", seed=seed) for other in (again, q))
-        return cls(seed, p, q, alike, unlike)
+        same, different = (btest(p, other, kernel=_KERNEL, block_size="sqrt", seed=seed) for other in (again, q))
+        return cls(seed, p, q, same, different)
 
     def to_text(self) -> str:
         """Return a table with one column for each of the tests."""
         names = ("verdict", "p-value", "MMD^2", "95 % interval", "rows", "blocks", "computed", "time")
         lines = [("", "P against P", "P against Q"), ("truth", "same", "different")]
-        lines += zip(names, _cells(self.alike), _cells(self.unlike), strict=True)
+        lines += zip(names, _cells(self.same), _cells(self.different), strict=True)
         return "\n".join(
             [
                 f"Blobs of Zaremba, Gretton and Blaschko (2013): {len(self.p)} rows a sample, seed {self.seed},",
@@ -55,7 +55,7 @@ class Outcome:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the same as plain Python values."""
-        tests = {"P against P": _plain(self.alike), "P against Q": _plain(self.unlike)}
+        tests = {"P against P": _plain(self.same), "P against Q": _plain(self.different)}
         return {"problem": "blobs", "rows": len(self.p), "seed": self.seed, "level": LEVEL, "tests": tests}
 
 

@@ -1,9 +1,12 @@
-"""Names of columns in an option, written as cells of a line of a CSV file."""
+"""Options at the command line: lists of names, and flags in place of Python parameters."""
 
 from __future__ import annotations
 
+import ast
 import csv
 import io
+import re
+import shlex
 from collections.abc import Iterable, Sequence
 
 import click
@@ -47,3 +50,48 @@ def join_names(names: Sequence[str]) -> str:
 def _quoted(name: str) -> str:
     is_plain = name != "" and name == name.lstrip() and not set(name) & set(',"\r\n')
     return name if is_plain else '"' + name.replace('"', '""') + '"'
+
+
+# Flags that are not named after their parameter.
+_FLAGS = {"value_a": "--a", "value_b": "--b"}
+
+# Parameters of ``compare`` that may begin a message of the core without backticks.
+_PARAMETERS = (
+    r"(alpha|block_size|budget|checkpoint|columns|delimiter|exclude|kernel|max_rows|memory|null|seed|tolerance)"
+)
+
+
+def flag(name: str) -> str:
+    """Return the flag of a parameter.
+
+    Examples
+    --------
+    >>> flag("max_rows"), flag("value_a")
+    ('--max-rows', '--a')
+    """
+    return _FLAGS.get(name, "--" + name.replace("_", "-"))
+
+
+def as_flags(message: str) -> str:
+    r"""Return a message with flags in place of the Python parameters that it names in backticks or as its first word.
+
+    Examples
+    --------
+    >>> print(as_flags("they differ; `common=True` goes on, or name `value_a`"))
+    they differ; --common goes on, or name --a
+    >>> print(as_flags("block_size must be at least 2; `missing=['-', 'n/a']` and `delimiter='\\t'`"))
+    --block-size must be at least 2; --missing -,n/a and --delimiter $'\t'
+    """
+    message = re.sub(rf"^{_PARAMETERS}(?= must )", lambda found: flag(found[1]), message)
+    return re.sub(r"`([a-z_]+)(?:=([^`]*))?`", lambda found: _with_value(found[1], found[2]), message)
+
+
+def _with_value(name: str, text: str | None) -> str:
+    if text is None or text == "True":
+        return flag(name)
+    try:
+        value = ast.literal_eval(text)
+    except (SyntaxError, ValueError):  # a placeholder such as FILE
+        return f"{flag(name)} {text}"
+    joined = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+    return f"{flag(name)} " + ("$'\\t'" if joined == "\t" else shlex.quote(joined))

@@ -13,13 +13,13 @@ import click
 Progress = Callable[[float], None]
 Report = Callable[[str, int, int], None]
 
-# Seconds between two looks at the clock that are shown.
+# Seconds between two updates.
 _PAUSE = 0.2
 
 
 @contextmanager
 def watching() -> Iterator[tuple[Progress | None, Report | None]]:
-    """Yield what moves a bar: by the share of the work that is done, and by rows of a phase; Nones for no terminal."""
+    """Yield callbacks of a progress bar: of the completed share, of the rows of a phase; Nones without a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield None, None
         return

@@ -1,4 +1,4 @@
-"""How figures look."""
+"""Style of figures."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Tables of mixed columns: whether two of them differ, how much, and where."""
+"""Comparison of two tables with columns of mixed types."""
 
-from btests.comparison.api import Comparison, compare
+from btests.comparison.api import compare
+from btests.comparison.results import Comparison
 
 __all__ = ["Comparison", "compare"]

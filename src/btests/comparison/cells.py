@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from btests.comparison.format import option, plain
 from btests.comparison.need import arrow
-from btests.comparison.wording import option
-from btests.comparison.words import plain
 from btests.plan import Array, Index
 
 Mask = npt.NDArray[np.bool_]
@@ -129,7 +128,7 @@ def pool(name: str, a: Any, b: Any, sides: tuple[str, str] = ("a", "b")) -> Cell
             what = "an infinite number" if np.isinf(values[bad[0]]) else "a number beyond 1e150"
             raise ValueError(
                 f"column {name!r} of {side} has {what} in row {bad[0] + 1}; "
-                f"replace such cells, or leave the column out with {option('exclude')}"
+                f"replace such cells, or exclude the column with {option('exclude')}"
             )
     values = np.concatenate([v for v, _ in found])
     missing = np.isnan(values)

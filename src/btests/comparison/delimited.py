@@ -7,9 +7,8 @@ import re
 from importlib import import_module
 from typing import Any
 
+from btests.comparison.format import counted, option
 from btests.comparison.need import arrow
-from btests.comparison.wording import option
-from btests.comparison.words import counted
 from btests.data.cell_checks import DamagedError
 from btests.data.magic import what_it_is
 

@@ -1,4 +1,4 @@
-"""How columns become coordinates: a value, fitted on the pooled rows only."""
+"""Encoding of columns as coordinates, fitted on the pooled rows only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from btests.comparison.cells import Cells, show_value
+from btests.comparison.cells import Cells, pool, show_value
+from btests.comparison.sources import load
+from btests.comparison.tokens import as_categories, mark_missing
+from btests.comparison.type_coercion import read_dates
 from btests.plan import Array, Index
 from btests.statistics.robust_scale import robust_scale
 
@@ -123,7 +126,7 @@ class Encoding:
     Attributes
     ----------
     codes
-        One for each column that takes part.
+        One for each column that is compared.
     """
 
     codes: tuple[Code, ...]
@@ -157,9 +160,6 @@ class Encoding:
 
     def transform(self, table: Any, missing: Sequence[str] = ()) -> Array:
         """Return the coordinates of the rows of a table, a data frame or a file: (n, d); ``missing`` as in compare."""
-        from btests.comparison.sources import load
-        from btests.comparison.tokens import mark_missing
-
         found = mark_missing(load(table, "the table").table, missing)
         absent = [name for name in self.names if name not in found.column_names]
         if absent:
@@ -170,10 +170,6 @@ class Encoding:
 
 def _read_as(kind: str, name: str, column: Any) -> Cells:
     """Return an arrow column as cells of a kind."""
-    from btests.comparison.cells import pool
-    from btests.comparison.dates import read_dates
-    from btests.comparison.tokens import as_categories
-
     if kind == "category":
         column = as_categories(column)
     if kind == "time":

@@ -1,4 +1,4 @@
-"""Features of a column, whose means tell two distributions of it apart."""
+"""Features of a column whose means differ between two different distributions of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from btests.comparison.cells import Cells, Mask
 from btests.comparison.encoding import PERIODS, Code
 from btests.comparison.scores import Features
-from btests.comparison.units import Units
+from btests.comparison.swap_units import Units
 from btests.plan import Array
 
 #: Cosines of the pooled rank of a number. The first sees a shift, the second a change of spread, the others of shape.
@@ -121,7 +121,7 @@ def relation_scores(cells: Cells, rank: Array | None, most: int) -> tuple[Array,
 
 
 def pooled_ranks(cells: Cells) -> Array:
-    """Return the share of pooled cells below each, ties shared alike; 1/2 where missing: (n,)."""
+    """Return the share of pooled cells below each, ties at their middle; 1/2 where missing: (n,)."""
     rank = np.full(len(cells), 0.5)
     present = np.flatnonzero(cells.present)
     if present.size == 0:

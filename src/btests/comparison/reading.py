@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 
 from btests._memory import free_bytes
 from btests.comparison.delimited import read_csv, shortly
+from btests.comparison.format import option
 from btests.comparison.need import arrow
-from btests.comparison.wording import option
 from btests.data.cell_checks import DamagedError
 from btests.data.magic import ARROW, FEATHER, LONGEST, NUMPY, PARQUET, STREAM, ZIP, refuse_misnamed
 

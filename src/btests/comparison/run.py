@@ -1,160 +1,194 @@
-"""One comparison from beginning to end."""
+"""One comparison: open the tables, align their columns, test them, describe the result.
+
+A table that fits into memory is loaded. One that does not is a set of files that are read twice: the first pass infers
+types and draws rows at random, on which columns are tested; the second pass feeds all rows to the joint test.
+"""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-import numpy as np
-
-from btests.comparison.api import Comparison
-from btests.comparison.assess import Assessed, Options, assess
+from btests._memory import amount
+from btests.comparison.align import pooled_columns, reasons
 from btests.comparison.cells import Cells
-from btests.comparison.charts import column_chart, histogram
+from btests.comparison.compare_options import Options
+from btests.comparison.comparison_checkpoint import recorder, saved_memory
+from btests.comparison.describe import describe
+from btests.comparison.encoded_source import EncodedSource, column_readers
 from btests.comparison.encoding import Encoding
-from btests.comparison.evidence import Evidence
-from btests.comparison.features import pooled_ranks
-from btests.comparison.findings import Column, Look, Relation
-from btests.comparison.measures import relation_measure
-from btests.comparison.moves import describe_levels, describe_side, moves
-from btests.comparison.pooling import pooled_columns
-from btests.comparison.share import share_moved
-from btests.comparison.sides import split_by
+from btests.comparison.filters import why_numbering
+from btests.comparison.first_pass import Draw, FirstPass, first_pass, first_pass_by
+from btests.comparison.format import option
+from btests.comparison.groupby import split_by
+from btests.comparison.joint import Joint, joint_in_memory, joint_of_sources, null_in_pieces
+from btests.comparison.large.cutting import cut
+from btests.comparison.large.parts import can_be_read_in_pieces
+from btests.comparison.large.side import Side, base_name, open_side
+from btests.comparison.memory_budget import bytes_in_memory, memory_of, rows_to_draw
+from btests.comparison.reading import parts_of
+from btests.comparison.results import Comparison
 from btests.comparison.sources import Loaded, load
-from btests.comparison.text import short_name
-from btests.comparison.together import Together
+from btests.comparison.tests import JointTest, run_tests
 from btests.comparison.tokens import mark_missing
-from btests.comparison.tolerance import both_beyond, columns_beyond, whole_beyond
-from btests.comparison.witness import examples, telling, witness
-from btests.comparison.wording import option
-from btests.plan import Array
+from btests.execution.checkpoint import Recorder, telling_how_to_go_on
+from btests.plan import Index
 
-# A column whose own p-value is above this, and that was not found to move, is shown as if nothing in it had moved: the
-# estimates of how much are made for some dozens of rows and more, the p-value is exact for any number.
-_PLAIN = 0.05
+# Limit for drawn rows in memory: a share of the memory, and always so many bytes.
+_DRAWN_SHARE, _DRAWN_BYTES = 1 / 16, 2**24
 
-#: Told what is being done, how many rows of it are done, and how many there are in all.
+# Begin and end of each phase over files as a share of the whole.
+_PHASES = {"reading": (0.0, 0.3), "shuffling": (0.3, 0.5), "testing": (0.5, 0.8)}
+
+#: Called with the name of a phase, the rows done, and the rows in all.
 Report = Callable[[str, int, int], None]
 
 
-def run(
-    a: Any, b: Any, options: Options, *, began: float, progress: Callable[[float], None], report: Report | None = None
-) -> Comparison:
-    """Read, match, encode, test, describe."""
-    from btests.comparison.large.run import is_large, run_large
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Callbacks for the completed share of a comparison, and for the rows of a phase over files."""
 
-    if is_large(a, b, options):
-        return run_large(a, b, options, began=began, progress=progress, report=report)
-    skipped: list[str] = []
-    sides, left_out = _sides(a, b, options, skipped)
-    progress(0.15)
-    notes = [f"left out as damaged: {one}" for one in skipped]
-    if options.checkpoint is not None:
-        notes.append(f"the tables fit into memory: there was no need for the checkpoint {options.checkpoint!r}")
-    columns = pooled_columns(sides, options, left_out, notes)
-    progress(0.3)
-    names = (sides[0].name, sides[1].name)
-    assessed = assess(columns, options, progress)
-    n_a = columns[0].n_a
-    rows = {
-        "a": n_a,
-        "b": len(columns[0]) - n_a,
-        "a_given": sides[0].table.num_rows,
-        "b_given": sides[1].table.num_rows,
-    }
-    found = Found(names, rows, tuple(left_out), tuple(notes))
-    return describe(columns, assessed, found, options, began=began, progress=progress)
+    share: Callable[[float], None]
+    report: Report | None = None
+
+    def rows(self, phase: str, done: int, of: int) -> None:
+        """Report the rows of a phase."""
+        begin, end = _PHASES[phase]
+        self.share(begin + (end - begin) * min(1.0, done / max(of, 1)))
+        if self.report is not None:
+            self.report(phase, done, max(of, done))
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What is known of two tables before they are tested.
+class Tables:
+    """Two tables before their columns are aligned.
 
     Attributes
     ----------
-    names
-        What they are called.
-    rows
-        How many are tested, ``a`` and ``b``, and were given, ``a_given`` and ``b_given``.
-    left_out, notes
-        Columns that take no part, and sentences.
+    sides : tuple of two Loaded
+        Their rows in memory: all of them, or those drawn in the first pass.
+    n_rows : tuple of two int
+        Number of rows that were given.
+    excluded : tuple of (str, str)
+        Columns that are not compared, with reasons.
+    notes : tuple of str
+        Remarks.
+    passes : tuple of two FirstPass, or None
+        Results of the first pass over files; None for tables in memory.
     """
 
-    names: tuple[str, str]
-    rows: dict[str, int]
-    left_out: tuple[tuple[str, str], ...]
-    notes: tuple[str, ...]
+    sides: tuple[Loaded, Loaded]
+    n_rows: tuple[int, int]
+    excluded: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+    passes: tuple[FirstPass, FirstPass] | None = None
 
 
-def describe(
-    columns: Sequence[Cells],
-    assessed: Assessed,
-    tables: Found,
-    options: Options,
-    *,
-    began: float,
-    progress: Callable[[float], None],
-) -> Comparison:
-    """Return what the tests found, in numbers and words."""
-    names = tables.names
-    pvalue, together, evidence, encoding = assessed.pvalue, assessed.together, assessed.evidence, assessed.encoding
-    looks = _looks(assessed, options.alpha)
-    found = _described(columns, encoding, evidence, options.alpha, names)
-    asked: dict[str, Any] = {"pvalue_at_all": pvalue, "beyond": None}
-    if options.tolerance is not None:
-        beyond = columns_beyond(columns, assessed.orders, options.tolerance)
-        whole = whole_beyond(assessed.effect, options.tolerance)
-        pvalue = both_beyond(whole, beyond)
-        asked["beyond"] = {"together": whole, "columns": float(beyond.min())}
-        found = [
-            replace(column, pvalue_beyond=float(p), beyond=bool(p <= options.alpha))
-            for column, p in zip(found, beyond, strict=True)
-        ]
-    relations = _relations(columns, evidence, found, options.alpha)
-    ranked = sorted(found, key=lambda column: (-column.effect, column.pvalue))
-    progress(0.95)
-    details = _details(columns, ranked, relations, assessed, names)
-    details["rows"] = {**tables.rows, "a_columns": columns[0].n_a, "b_columns": len(columns[0]) - columns[0].n_a}
-    details["relations_tested"] = len(evidence.pairs)
-    details["settings"] = _settings(options)
-    details.update(asked)
-    details["smallest_pvalue"] = assessed.smallest_pvalue()
-    details["seconds"] = time.perf_counter() - began
-    progress(1.0)
-    return Comparison(
-        pvalue,
-        options.alpha,
-        together.result,
-        assessed.effect,
-        tuple(ranked),
-        tuple(relations),
-        tuple(looks),
-        encoding,
-        tables.left_out,
-        (*tables.notes, *assessed.notes),
-        names,
-        details,
-    )
+def run(a: Any, b: Any, options: Options, *, began: float, progress: Progress) -> Comparison:
+    """Return the comparison of two tables, or of the two sides of one."""
+    if not reads_in_pieces(a, b, options):
+        tables = _load(a, b, options)
+        progress.share(0.15)
+        return _compare(tables, joint_in_memory, options, began=began, progress=progress)
+    memory = memory_of(_memory(options))
+    if not options.is_drawn:
+        null_in_pieces(options.null)  # an error now rather than after the first pass
+    paths = [os.fspath(table) for table in (a, b) if table is not None]
+    skipped: list[str] | None = [] if options.skip_bad_parts else None
+    sides = _open(paths, options, skipped)
+    saved = recorder(sides, options, memory, partial(progress.rows, "testing"))
+    options = replace(options, memory=memory)
+    with telling_how_to_go_on(saved):
+        tables = _read(sides, options, memory, skipped, progress, needed=sum(map(bytes_in_memory, paths)))
+        joint = joint_in_memory if options.is_drawn else _joint_of_files(tables, saved, progress)
+        return _compare(tables, joint, options, began=began, progress=progress)
 
 
-def _sides(a: Any, b: Any, options: Options, skipped: list[str]) -> tuple[tuple[Loaded, Loaded], list[tuple[str, str]]]:
+def reads_in_pieces(a: Any, b: Any, options: Options) -> bool:
+    """Whether the tables are files that would take more memory than allowed, or that workers read."""
+    memory_of(options.memory)  # checks it
+    tables = [table for table in (a, b) if table is not None]
+    if options.workers is not None:
+        _require_files(tables, options)
+        return True
+    if not all(isinstance(table, (str, os.PathLike)) and os.fspath(table) != "-" for table in tables):
+        return False
+    if (options.by is None) != (len(tables) == 2):
+        return False  # an error when tables are loaded
+    paths = [os.fspath(table) for table in tables]
+    if not all(can_be_read_in_pieces(part) for path in paths for part in parts_of(path)):
+        return False
+    return sum(map(bytes_in_memory, paths)) > memory_of(_memory(options))
+
+
+def _require_files(tables: Sequence[Any], options: Options) -> None:
+    """Raise unless workers can read the tables piece by piece."""
+    if (options.by is None) != (len(tables) == 2):
+        raise ValueError(_two_tables())
+    if options.is_drawn:
+        raise ValueError(
+            f"{option('workers')} computes the joint test of all rows, and {option('max_rows')} draws some; leave one"
+        )
+    for table in tables:
+        if not isinstance(table, (str, os.PathLike)) or os.fspath(table) == "-":
+            raise ValueError(f"{option('workers')} is for tables in files, which workers read themselves")
+        for part in parts_of(os.fspath(table)):
+            if not can_be_read_in_pieces(part):
+                raise ValueError(f"{str(part)!r} can only be read whole; {option('workers')} is for other formats")
+
+
+def _two_tables() -> str:
+    return f"name two tables, or one and the column that splits it with {option('by')}"
+
+
+def _memory(options: Options) -> Any:
+    if options.memory is None and options.checkpoint is not None:
+        return saved_memory(options.checkpoint)
+    return options.memory
+
+
+def _load(a: Any, b: Any, options: Options) -> Tables:
+    """Return two tables in memory."""
+    skipped: list[str] = []
+    sides, excluded = _sides(a, b, options, skipped)
+    notes = [_damaged(part) for part in skipped]
+    if options.checkpoint is not None:
+        notes.append(f"the tables fit into memory: the checkpoint {options.checkpoint!r} was not needed")
+    n_rows = sides[0].table.num_rows, sides[1].table.num_rows
+    return Tables(sides, n_rows, excluded, tuple(notes))
+
+
+def _sides(
+    a: Any, b: Any, options: Options, skipped: list[str]
+) -> tuple[tuple[Loaded, Loaded], tuple[tuple[str, str], ...]]:
     if options.by is not None:
         if b is not None:
             raise ValueError(f"{option('by')} splits one table: name one table, or two without {option('by')}")
         whole = _loaded(a, "the table", options, skipped)
-        return split_by(whole, options.by, options.value_a, options.value_b), [(options.by, "it tells the sides apart")]
+        return split_by(whole, options.by, options.value_a, options.value_b), _split_column(options)
     if b is None:
-        raise ValueError(f"name two tables, or one and the column that tells its sides apart with {option('by')}")
+        raise ValueError(_two_tables())
     if isinstance(a, str) and a == b == "-":
         raise ValueError("standard input can be one of the tables, not both")
     one, two = _loaded(a, "a", options, skipped), _loaded(b, "b", options, skipped)
-    if one.name == two.name:  # the same file name in two folders
-        one, two = (Loaded(t.table, str(s) if isinstance(s, str) else t.name) for t, s in ((one, a), (two, b)))
-    if one.name == two.name:
-        one, two = Loaded(one.table, f"{one.name} (a)"), Loaded(two.table, f"{two.name} (b)")
-    return (one, two), []
+    sources = [str(s) if isinstance(s, str) else t.name for s, t in ((a, one), (b, two))]
+    names = _distinct([one.name, two.name], sources)
+    return (Loaded(one.table, names[0]), Loaded(two.table, names[1])), ()
+
+
+def _split_column(options: Options) -> tuple[tuple[str, str], ...]:
+    return () if options.by is None else ((options.by, "it splits the table into sides"),)
+
+
+def _distinct(names: list[str], sources: list[str]) -> list[str]:
+    """Return the names of tables, or their sources where two files in different folders share a name."""
+    if len(set(names)) == len(names):
+        return names
+    return sources if sources[0] != sources[1] else [f"{names[0]} (a)", f"{names[1]} (b)"]
 
 
 def _loaded(source: Any, fallback: str, options: Options, skipped: list[str]) -> Loaded:
@@ -162,119 +196,135 @@ def _loaded(source: Any, fallback: str, options: Options, skipped: list[str]) ->
     return Loaded(mark_missing(found.table, options.missing), found.name)
 
 
-def _looks(assessed: Assessed, alpha: float) -> list[Look]:
-    looks = [_kernel_look(assessed.together, alpha)]
-    for name, title, scored, p in assessed.others():
-        largest = scored.largest()
-        draws = largest.scores[0, :-1]
-        null = {**histogram(draws), "n_draws": int(draws.size)}
-        observed = float(largest.observed[0])
-        axis = "largest normal score (standard deviations)"
-        looks.append(Look(name, title, p, len(scored.scores), axis, observed, _upper(draws, alpha), null))
-    return looks
+def _damaged(part: str) -> str:
+    return f"skipped as damaged: {part}"
 
 
-def _kernel_look(together: Together, alpha: float) -> Look:
-    result = together.result
-    draws = getattr(result.null_distribution, "draws", None)
-    null = None if draws is None or not len(draws) else {**histogram(draws), "n_draws": len(draws)}
-    threshold = result.threshold(alpha)
-    finite = threshold if np.isfinite(threshold) else None
-    n_tests = max(1, len(result.candidates))
-    axis = f"MMD^2 with {short_name(result.kernel)}"
-    return Look("together", "all columns together", result.pvalue, n_tests, axis, result.statistic, finite, null)
-
-
-def _upper(draws: Array, alpha: float) -> float | None:
-    k = int(np.floor(alpha * (draws.size + 1)))
-    return float(np.sort(draws)[draws.size - k]) if k >= 1 else None
-
-
-def _described(
-    columns: Sequence[Cells], encoding: Encoding, evidence: Evidence, alpha: float, names: tuple[str, str]
-) -> list[Column]:
-    own, corrected = evidence.by_column.pvalues(), evidence.by_column.corrected()
+def _open(paths: list[str], options: Options, skipped: list[str] | None) -> list[Side]:
+    """Return files that are read in pieces, with the columns to read."""
+    names = _distinct([base_name(path) for path in paths], paths)
+    opened = [open_side(path, name, options.delimiter, skipped) for path, name in zip(paths, names, strict=True)]
+    everywhere = [set(side.names) for side in opened]
+    for name in options.columns:
+        lacking = [side for side in opened if name not in side.names]
+        if len(lacking) == len(opened) or (lacking and not options.common):
+            where, there = " nor in ".join(side.name for side in lacking), ", ".join(map(repr, opened[0].names[:8]))
+            raise ValueError(f"{option('columns')} names {name!r}, which is not in {where}; there are {there}")
     found = []
-    for j, cells in enumerate(columns):
-        details = {
-            "levels": describe_levels(cells),
-            "chart": column_chart(cells, names),
-            "encoding": str(encoding.codes[j]),
-        }
-        moved, periods = bool(corrected[j] <= alpha), encoding.codes[j].periods
-        effect = evidence.effects[j] if moved or own[j] <= _PLAIN else 0.0
-        if moved and effect == 0.0:
-            rank = pooled_ranks(cells) if cells.kind in ("number", "time") else None
-            effect = share_moved(cells, rank, periods, surely=True)
-        found.append(
-            Column(
-                cells.name,
-                cells.kind,
-                effect,
-                float(own[j]),
-                float(corrected[j]),
-                moved,
-                tuple(moves(cells, periods, surely=moved)),
-                describe_side(cells, False),
-                describe_side(cells, True),
-                details,
-            )
+    for side in opened:
+        odd = {name for name, _ in side.odd}
+        read = tuple(
+            name
+            for name in side.names
+            if all(name in names for names in everywhere)
+            and name not in odd
+            and name not in options.exclude
+            and (not options.columns or name in options.columns)
+            and name != options.by
         )
+        found.append(replace(side, read=read))
     return found
 
 
-def _relations(columns: Sequence[Cells], evidence: Evidence, found: Sequence[Column], alpha: float) -> list[Relation]:
-    scored = evidence.by_pair
-    if scored is None:
-        return []
-    own, corrected = scored.pvalues(), scored.corrected()
+def _read(
+    sides: Sequence[Side], options: Options, memory: int, skipped: list[str] | None, progress: Progress, *, needed: int
+) -> Tables:
+    """Return two tables after the first pass over their files."""
+    passes = _first_passes(sides, options, memory, skipped, progress)
+    loaded = [Loaded(mark_missing(one.table, options.missing), one.side.name) for one in passes]
+    notes = [*map(_damaged, skipped or ()), _why_in_pieces(needed, memory, passes, options)]
+    n_rows = passes[0].side.n_rows, passes[1].side.n_rows
+    return Tables((loaded[0], loaded[1]), n_rows, _split_column(options), tuple(notes), passes)
+
+
+def _first_passes(
+    sides: Sequence[Side], options: Options, memory: int, skipped: list[str] | None, progress: Progress
+) -> tuple[FirstPass, FirstPass]:
+    most = rows_to_draw(memory, len(sides[0].read), options.max_rows)
+    draw = Draw(most, max(_DRAWN_BYTES, int(_DRAWN_SHARE * memory)), options.seed)
+    about = sum(part.n_rows_about for side in sides for part in side.parts)
+
+    def report(before: int, done: int) -> None:
+        progress.rows("reading", before + done, about)
+
+    if options.by is not None:
+        by = (options.by, options.value_a, options.value_b)
+        return first_pass_by(sides[0], by, draw, skipped=skipped, report=partial(report, 0))
+    one = first_pass(sides[0], draw, skipped=skipped, report=partial(report, 0))
+    two = first_pass(sides[1], draw, skipped=skipped, report=partial(report, one.side.n_rows))
+    return one, two
+
+
+def _why_in_pieces(needed: int, memory: int, passes: Sequence[FirstPass], options: Options) -> str:
+    """Return why the files were read in pieces, and the number of rows tested if that was not all."""
+    if options.workers is not None:
+        return "the files were read in pieces, and their rows were tested on a cluster"
+    limit = f"{amount(memory)} (a quarter of what was free, or {option('memory')})"
+    larger = f"in memory they would take about {amount(needed)}, more than {limit}"
+    if not options.is_drawn:
+        return f"the files were read in pieces: {larger}"
+    counts = [one.table.num_rows for one in passes]
+    each = f"{counts[0]} rows of each side" if counts[0] == counts[1] else f"{counts[0]} and {counts[1]} rows"
+    return f"{each} were tested, drawn at random ({option('max_rows')}), and the files were read in pieces: {larger}"
+
+
+def _joint_of_files(tables: Tables, saved: Recorder, progress: Progress) -> JointTest:
+    """Return the joint test of all rows of files, which are encoded as the rows drawn from them were."""
+    passes = tables.passes or ()
+    total = sum(tables.n_rows)
+
+    def joint_test(
+        columns: Sequence[Cells], encoding: Encoding, orders: tuple[Index, Index], options: Options
+    ) -> Joint:
+        readers = column_readers([Loaded(one.table, one.side.name) for one in passes], columns, options)
+        sides = [one.side if options.workers is None else cut(one.side) for one in passes]
+        x, y = (EncodedSource(side, own, encoding) for side, own in zip(sides, readers, strict=True))
+        report = partial(_shuffled, progress, total)
+        return joint_of_sources(x, y, columns, options, saved, report=report)
+
+    return joint_test
+
+
+def _shuffled(progress: Progress, total: int, done: int) -> None:
+    progress.rows("shuffling", done, total)
+
+
+def _compare(
+    tables: Tables, joint_test: JointTest, options: Options, *, began: float, progress: Progress
+) -> Comparison:
+    """Return the comparison of two tables that are open."""
+    excluded, notes = list(tables.excluded), list(tables.notes)
+    columns = pooled_columns(tables.sides, options, excluded, notes)
+    if tables.passes is not None:
+        columns = _without_numbering(columns, tables.passes, options, excluded)
+    progress.share(0.3)
+    tests = run_tests(columns, options, progress.share, joint_test)
+    n_a, n_b = columns[0].n_a, len(columns[0]) - columns[0].n_a
+    n_x, n_y = (n_a, n_b) if joint_test is joint_in_memory else tables.n_rows
+    rows = {"a": n_x, "b": n_y, "a_given": tables.n_rows[0], "b_given": tables.n_rows[1]}
+    found = describe(columns, tests, (tables.sides[0].name, tables.sides[1].name), options)
+    details = {
+        **found.details,
+        "rows": {**rows, "a_columns": n_a, "b_columns": n_b},
+        "seconds": time.perf_counter() - began,
+    }
+    progress.share(1.0)
+    return replace(found, excluded=tuple(excluded), notes=(*notes, *found.notes), details=details)
+
+
+def _without_numbering(
+    columns: list[Cells], passes: Sequence[FirstPass], options: Options, excluded: list[tuple[str, str]]
+) -> list[Cells]:
+    """Return the columns that do not number the rows, and add the others to ``excluded``."""
     kept = []
-    for (i, j), p, q in zip(evidence.pairs, own, corrected, strict=True):
-        if q <= alpha and not found[i].moved and not found[j].moved:
-            measured = relation_measure(columns[i], columns[j])
-            kept.append(Relation((columns[i].name, columns[j].name), float(p), float(q), *measured))
-    return sorted(kept, key=lambda relation: (relation.pvalue_corrected, -abs(relation.a - relation.b)))
-
-
-def _details(
-    columns: Sequence[Cells],
-    ranked: Sequence[Column],
-    relations: Sequence[Relation],
-    assessed: Assessed,
-    names: tuple[str, str],
-) -> dict[str, Any]:
-    place = {cells.name: cells for cells in columns}
-    ordered = [place[column.name] for column in ranked]
-    pair = telling(place, ranked, relations)
-    bandwidth = getattr(assessed.effect.kernel, "bandwidth", None)
-    if not isinstance(bandwidth, float):
-        bandwidth = float(np.sqrt(len(assessed.encoding.owners)))
-    return {
-        "witness": None if pair is None else witness(*pair, names),
-        "examples": examples(assessed.points, ordered, assessed.orders, bandwidth),
-        "command": None,
-    }
-
-
-def _settings(options: Options) -> dict[str, Any]:
-    return {
-        "alpha": options.alpha,
-        "seed": options.seed,
-        "block_size": options.block_size,
-        "budget": options.budget,
-        "kernel": None if options.kernel is None else str(options.kernel),
-        "null": None if options.null is None else str(options.null),
-        "tolerance": options.tolerance,
-        "columns": list(options.columns) or None,
-        "exclude": list(options.exclude) or None,
-        "common": options.common,
-        "by": options.by,
-        "a": None if options.value_a is None else str(options.value_a),
-        "b": None if options.value_b is None else str(options.value_b),
-        "delimiter": options.delimiter,
-        "max_rows": options.max_rows,
-        "missing": list(options.missing) or None,
-        "categories": list(options.categories) or None,
-        "memory": options.memory,
-        "skip_bad_parts": options.skip_bad_parts,
-    }
+    for cells in columns:
+        asked = cells.name in options.columns
+        why = None if asked else why_numbering(cells, [one.types[cells.name] for one in passes])
+        if why is None:
+            kept.append(cells)
+        else:
+            excluded.append((cells.name, why))
+    if not kept:
+        names = " and ".join(one.side.name for one in passes)
+        raise ValueError(f"no column of {names} remains to be compared: {reasons(excluded)}")
+    return kept

@@ -143,11 +143,11 @@ def _normal_scores(squares: Array, mean: Array, variance: Array) -> Array:
 
     Those of the scaled chi-squared law with the same moments, by the cube root of Wilson and Hilferty (1931).
     """
-    moves = (mean > 0.0) & (variance > 1e-24 * mean**2)  # else no sign moves it, and it has nothing to say
-    ninth = np.where(moves, variance / np.where(moves, 9.0 * mean**2, 1.0), 1.0)
-    ratio = squares / np.where(moves, mean, 1.0)
+    varies = (mean > 0.0) & (variance > 1e-24 * mean**2)  # else no sign changes it, and it carries no information
+    ninth = np.where(varies, variance / np.where(varies, 9.0 * mean**2, 1.0), 1.0)
+    ratio = squares / np.where(varies, mean, 1.0)
     scores = (np.cbrt(ratio) - (1.0 - ninth)) / np.sqrt(ninth)
-    return np.where(moves, scores, 0.0).T
+    return np.where(varies, scores, 0.0).T
 
 
 def _of_many(scores: Array, counts: Array) -> Array:
@@ -163,16 +163,16 @@ def _of_many(scores: Array, counts: Array) -> Array:
     return np.where(far, -ndtri_exp(np.log(counts) + log_ndtr(-np.where(far, scores, 9.0 * _FAR))), near)
 
 
-def combine(looks: Sequence[Scored], weights: Sequence[float] | None = None) -> tuple[float, Array]:
-    """Return the p-value of the strongest of several looks, and the p-value of each; every look is one statistic.
+def combine(tests: Sequence[Scored], weights: Sequence[float] | None = None) -> tuple[float, Array]:
+    """Return the p-value of the strongest of several tests, and the p-value of each; every test is one statistic.
 
-    The smallest p-value over looks is compared with the smallest that each draw gives (the correction of MMDAgg); with
-    weights, each p-value is first divided by the weight of its look.
+    The smallest p-value over tests is compared with the smallest that each draw gives (the correction of MMDAgg); with
+    weights, each p-value is first divided by the weight of its test.
     """
-    own = np.stack([_share_above_all(look.scores[0], look.exhaustive) for look in looks])
+    own = np.stack([_share_above_all(test.scores[0], test.exhaustive) for test in tests])
     weighed = own if weights is None else own / np.array(weights)[:, None]
     strongest = -np.log(weighed.min(axis=0))
-    pvalue = float(_share_above(strongest[None, :], looks[0].exhaustive)[0])
+    pvalue = float(_share_above(strongest[None, :], tests[0].exhaustive)[0])
     return max(pvalue, float(own[:, -1].min())), own[:, -1]
 
 

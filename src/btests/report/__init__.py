@@ -50,7 +50,7 @@ def write(path: str | Path, text: str, force: bool = False) -> Path:
     if path.exists() and not path.is_file():  # a device or a pipe: nothing to lose, and nothing to put in its place
         path.write_bytes(data)
         return path
-    # Beside the file that a link may point to, under a name that nobody has; half a page is worse than none.
+    # Beside the file that a link may point to, under an unused name; half a page is worse than none.
     place = path.resolve()
     draft = place.with_name(f".{place.name}.{os.getpid()}.part") if force else place
     try:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from markupsafe import Markup
 
 from btests.report.number_format import number
-from btests.report.svg import Frame, clipped, element
+from btests.report.svg import PlotArea, clipped, element
 
 _DAY = 86400.0
 #: Steps between ticks of a time axis in seconds, and how a tick is written.
@@ -106,9 +106,9 @@ def time_ticks(low: float, high: float, n: int = 4) -> list[tuple[float, str]]:
 
 
 def bottom_axis(
-    frame: Frame, label: str, marks: Sequence[tuple[float, str]], place: Callable[[float], float]
+    frame: PlotArea, label: str, marks: Sequence[tuple[float, str]], place: Callable[[float], float]
 ) -> Markup:
-    """Return the axis below a drawing; labels that would run into their neighbours are left out."""
+    """Return the axis below a drawing; labels that would run into their neighbours are dropped."""
     base = frame.y[0]
     parts = [element("line", class_="axis", x1=frame.x[0], x2=frame.x[1], y1=base, y2=base)]
     taken = -math.inf
@@ -126,7 +126,9 @@ def bottom_axis(
     return Markup().join(parts)
 
 
-def left_axis(frame: Frame, label: str, marks: Sequence[tuple[float, str]], place: Callable[[float], float]) -> Markup:
+def left_axis(
+    frame: PlotArea, label: str, marks: Sequence[tuple[float, str]], place: Callable[[float], float]
+) -> Markup:
     """Return the axis to the left of a drawing, with faint lines across it."""
     left, right = frame.x
     parts = []

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from btests.report.axes import Scale, bottom_axis, ticks
 from btests.report.number_format import percent
-from btests.report.svg import Caption, Frame, clipped, element
+from btests.report.svg import Caption, PlotArea, clipped, element
 
 _ROW = 30.0
 _NAMES = 110.0
@@ -22,7 +22,7 @@ def paired(
     share_b: Sequence[float],
 ) -> Markup:
     """Return two bars for each level, its name to the left and the shares to the right."""
-    frame = Frame(height=64.0 + _ROW * len(levels), left=_NAMES, right=54.0, top=20.0)
+    frame = PlotArea(height=64.0 + _ROW * len(levels), left=_NAMES, right=54.0, top=20.0)
     top = _longest(share_a, share_b)
     x = Scale((0.0, top), frame.x)
     marks = [(value, percent(value)) for value in ticks(0.0, top, 4)]

@@ -23,24 +23,24 @@ _MISSING = 3
 _CLEAR = 5
 
 
-def look_figure(place: int, look: Mapping[str, Any], alpha: float) -> Markup | None:
-    """Return the null distribution of one look at the data, with the observed value and the threshold in it."""
-    null = look["null"]
-    if not null or not null["counts"] or look["observed"] is None:
+def null_figure(place: int, test: Mapping[str, Any], alpha: float) -> Markup | None:
+    """Return the null distribution of one test, with the observed value and the threshold in it."""
+    null = test["null"]
+    if not null or not null["counts"] or test["observed"] is None:
         return None
-    marks = [Mark(look["observed"], f"observed: {number(look['observed'], 3)}", "seen")]
-    if look["threshold"] is not None:
-        marks.append(Mark(look["threshold"], f"threshold {number(look['threshold'], 3)}", "limit"))
-    limit = "" if look["threshold"] is None else f" threshold at {percent(alpha)} {number(look['threshold'], 3)};"
+    marks = [Mark(test["observed"], f"observed: {number(test['observed'], 3)}", "seen")]
+    if test["threshold"] is not None:
+        marks.append(Mark(test["threshold"], f"threshold {number(test['threshold'], 3)}", "limit"))
+    limit = "" if test["threshold"] is None else f" threshold at {percent(alpha)} {number(test['threshold'], 3)};"
     description = (
-        f"{number(null['n_draws'])} values as they would be if both sides were alike lie between"
-        f" {number(null['edges'][0], 3)} and {number(null['edges'][-1], 3)}. Observed: {number(look['observed'], 3)};"
-        f"{limit} p-value {pvalue(look['pvalue'])}."
+        f"{number(null['n_draws'])} values as they would be if both sides were identically distributed lie between"
+        f" {number(null['edges'][0], 3)} and {number(null['edges'][-1], 3)}. Observed: {number(test['observed'], 3)};"
+        f"{limit} p-value {pvalue(test['pvalue'])}."
     )
-    title = f"What chance alone would give: {look['title']}"
+    title = f"What chance alone would give: {test['title']}"
     return single(
-        Caption(f"look{place}", title, description),
-        (squared(look["axis"]), "draws"),
+        Caption(f"test{place}", title, description),
+        (squared(test["axis"]), "draws"),
         null["edges"],
         null["counts"],
         marks,
@@ -57,7 +57,7 @@ def blocks_figure(blocks: Mapping[str, Any]) -> Markup | None:
     histogram = blocks["histogram"]
     if blocks["n"] < 2 or not histogram or not histogram["counts"] or blocks["mean"] is None:
         return None
-    marks = [Mark(blocks["mean"], f"mean: {number(blocks['mean'], 3)}", "seen"), Mark(0.0, "0: alike", "limit")]
+    marks = [Mark(blocks["mean"], f"mean: {number(blocks['mean'], 3)}", "seen"), Mark(0.0, "0", "limit")]
     description = (
         f"{number(blocks['n'])} {plural(blocks['n'], 'block')} of {number(blocks['size'])} rows a side;"
         f" their values lie between {number(histogram['edges'][0], 3)} and {number(histogram['edges'][-1], 3)}"
@@ -103,11 +103,11 @@ def bin_names(chart: Mapping[str, Any]) -> list[str]:
 
 def _peaks(chart: Mapping[str, Any], names: Names) -> str:
     bins = bin_names(chart)
-    told = []
+    peaks = []
     for name, shares in zip(names, (chart["a"], chart["b"]), strict=True):
         best = max(range(len(shares)), key=shares.__getitem__)
-        told.append(f"{name} has most rows, {percent(shares[best])}, from {bins[best]}")
-    return f"{len(bins)} bins; {'; '.join(told)}."
+        peaks.append(f"{name} has most rows, {percent(shares[best])}, from {bins[best]}")
+    return f"{len(bins)} bins; {'; '.join(peaks)}."
 
 
 def _moments(chart: Mapping[str, Any]) -> list[float] | None:

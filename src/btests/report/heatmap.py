@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from markupsafe import Markup
 
 from btests.report.axes import Scale, bottom_axis
-from btests.report.svg import Caption, Frame, clipped, element, points
+from btests.report.svg import Caption, PlotArea, clipped, element, points
 
 #: Shades on each side of zero; the style sheet has a colour for each, and others for dark screens.
 SHADES = 6
@@ -52,7 +52,7 @@ def zero_line(grid: Sequence[Sequence[float]]) -> list[tuple[Point, Point]]:
     return pieces
 
 
-def _cells(grid: Sequence[Sequence[float]], frame: Frame) -> Markup:
+def _cells(grid: Sequence[Sequence[float]], frame: PlotArea) -> Markup:
     """Return one rectangle for each run of equal shades in a row; row 0 is at the bottom."""
     largest = max((abs(value) for row in grid for value in row), default=0.0)
     left, right = frame.x
@@ -93,7 +93,7 @@ def regions(
     The line where both sides are even goes through the first ``smooth`` rows and columns, where neighbours are near.
     """
     slanted = across[3] and not _fits(across[2])
-    frame = Frame(
+    frame = PlotArea(
         height=330.0 + _SLANT * slanted, left=92.0 if up[3] else 74.0, top=8.0, bottom=42.0 + _SLANT * slanted
     )
     x, y = Scale(across[1], frame.x), Scale(up[1], frame.y)
@@ -125,7 +125,9 @@ def _fits(marks: Sequence[tuple[float, str]]) -> bool:
     return max((len(text) for _, text in marks), default=0) * 7.4 * len(marks) < 240
 
 
-def _slanted(frame: Frame, label: str, marks: Sequence[tuple[float, str]], place: Callable[[float], float]) -> Markup:
+def _slanted(
+    frame: PlotArea, label: str, marks: Sequence[tuple[float, str]], place: Callable[[float], float]
+) -> Markup:
     """Return the axis below with all its names, on a slant."""
     base = frame.y[0]
     parts = [element("line", class_="axis", x1=frame.x[0], x2=frame.x[1], y1=base, y2=base)]
@@ -144,12 +146,12 @@ def _extremes(grid: Sequence[Sequence[float]]) -> Sequence[tuple[str, Point]]:
     """Return where there is most of each side, for those who cannot tell the colours apart."""
     cells = [(value, (r, c)) for r, row in enumerate(grid) for c, value in enumerate(row)]
     most, least = max(value for value, _ in cells), min(value for value, _ in cells)
-    # In the middle of places that are alike.
+    # In the middle of equal places.
     here, there = ([place for value, place in cells if value == end] for end in (most, least))
     return [("A", here[len(here) // 2])] * (most > 0) + [("B", there[len(there) // 2])] * (least < 0)
 
 
-def _left(frame: Frame, label: str, marks: Sequence[tuple[float, str]], place: Callable[[float], float]) -> Markup:
+def _left(frame: PlotArea, label: str, marks: Sequence[tuple[float, str]], place: Callable[[float], float]) -> Markup:
     """Return the axis to the left without lines across the map."""
     parts = [
         element(

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from btests.report.axes import Scale, bottom_axis, left_axis, number_marks, ticks, time_ticks
 from btests.report.number_format import percent
-from btests.report.svg import Caption, Frame, clipped, element, points
+from btests.report.svg import Caption, PlotArea, clipped, element, points
 
 #: How many widths of the histogram a value may be away from it and still be on the same axis.
 _FAR = 3.0
@@ -61,7 +61,7 @@ def overlaid(
     share_b: Sequence[float],
 ) -> Markup:
     """Return the histograms of two samples on top of each other: shares of rows in common bins."""
-    frame = Frame()
+    frame = PlotArea()
     top = max([*share_a, *share_b, 1e-12]) * 1.05
     x, y = Scale((edges[0], edges[-1]), frame.x), Scale((0.0, top), frame.y)
     return frame.drawing(
@@ -80,7 +80,7 @@ def over_time(
     share_b: Sequence[float],
 ) -> Markup:
     """Return two samples as lines over time: shares of rows between moments in seconds since 1970."""
-    frame = Frame()
+    frame = PlotArea()
     top = max([*share_a, *share_b, 1e-12]) * 1.05
     x, y = Scale((moments[0], moments[-1]), frame.x), Scale((0.0, top), frame.y)
     middles = [(x(low) + x(high)) / 2 for low, high in pairwise(moments)]
@@ -105,7 +105,7 @@ def single(
     marks: Sequence[Mark],
 ) -> Markup:
     """Return one histogram with values to point at; the axis reaches as far as they do."""
-    frame = Frame(top=14.0 + 14.0 * len(marks))
+    frame = PlotArea(top=14.0 + 14.0 * len(marks))
     # A value that is far off would press the histogram into a corner: the axis is broken before it.
     limit = edges[-1] + _FAR * (edges[-1] - edges[0])
     near = [mark.value for mark in marks if mark.value <= limit]
@@ -145,7 +145,7 @@ def _gap(place: float, base: float) -> Markup:
     return Markup().join([element("rect", class_="gap", x=place - 3, y=base - 3, width=6, height=6), *strokes, words])
 
 
-def _pointer(frame: Frame, mark: Mark, row: int, places: Sequence[float]) -> tuple[Markup, Markup]:
+def _pointer(frame: PlotArea, mark: Mark, row: int, places: Sequence[float]) -> tuple[Markup, Markup]:
     """Return a line from the axis upwards and the words beside its top, on the side that has room.
 
     Of two such sides, one where no line of a row above, which is longer, strikes the words out.

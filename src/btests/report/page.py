@@ -18,7 +18,7 @@ from btests.report.figures import (
     bin_names,
     blocks_figure,
     column_figure,
-    look_figure,
+    null_figure,
     ramp,
     squared,
     witness_figure,
@@ -27,7 +27,7 @@ from btests.report.svg import printable
 
 #: Columns whose drawings are open on the page and on paper; those of the others are one click away.
 N_OPEN = 12
-#: As many at least, whether they moved or not.
+#: As many at least, whether they changed or not.
 LEAST_OPEN = 3
 #: Columns from which on there is something to search and to filter.
 LEAST_TOOLS = 5
@@ -97,17 +97,17 @@ def _digest(text: str) -> str:
 
 
 def _fields(comparison: Mapping[str, Any]) -> list[int]:
-    """Return the places of the columns of the example rows, most moved first."""
+    """Return the places of the columns of the example rows, most changed first."""
     ranks = {column["name"]: place for place, column in enumerate(comparison["columns"])}
     names: Sequence[str] = comparison["examples"]["columns"] if comparison.get("examples") else []
     return sorted(range(len(names)), key=lambda i: (ranks.get(names[i], len(ranks)), i))
 
 
 def _open(columns: Sequence[Mapping[str, Any]]) -> list[int]:
-    """Return the places of the columns whose drawings are open: those that moved, or else the first ones."""
-    moved = [i for i, column in enumerate(columns) if column["moved"]][:N_OPEN]
-    others = [i for i in range(len(columns)) if i not in moved]
-    return sorted(moved + others[: max(0, LEAST_OPEN - len(moved))])
+    """Return the places of the columns whose drawings are open: those that changed, or else the first ones."""
+    changed = [i for i, column in enumerate(columns) if column["changed"]][:N_OPEN]
+    others = [i for i in range(len(columns)) if i not in changed]
+    return sorted(changed + others[: max(0, LEAST_OPEN - len(changed))])
 
 
 def make(comparison: Mapping[str, Any]) -> str:
@@ -121,7 +121,7 @@ def make(comparison: Mapping[str, Any]) -> str:
     columns = data["columns"]
     shown = _open(columns)
     # Regions and typical rows of tables that do not differ would be those of chance.
-    is_found = data["verdict"]["pvalue_at_all"] <= data["verdict"]["alpha"]
+    is_found = data["verdict"]["pvalue_any_difference"] <= data["verdict"]["alpha"]
     return environment.get_template("page.html").render(
         d=data,
         at=Numbers(data),
@@ -136,7 +136,7 @@ def make(comparison: Mapping[str, Any]) -> str:
         n_fields=N_FIELDS,
         least_tools=LEAST_TOOLS,
         fields=_fields(data),
-        looks=[look_figure(i, look, data["verdict"]["alpha"]) for i, look in enumerate(data["looks"])],
+        null_figures=[null_figure(i, test, data["verdict"]["alpha"]) for i, test in enumerate(data["tests"])],
         blocks=blocks_figure(data["blocks"]) if data.get("blocks") else None,
         charts=[column_figure(i, column, names) for i, column in enumerate(columns)],
         witness=witness_figure(data["witness"]) if is_found and data.get("witness") else None,

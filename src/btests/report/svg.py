@@ -39,7 +39,7 @@ def _short(value: object) -> str:
 def printable(text: str) -> str:
     r"""Return the text with control characters and marks of writing direction made visible.
 
-    A right-to-left override in a name would turn the words around it, which is nobody's wish in a report.
+    A right-to-left override in a name would turn the words around it, which must not happen in a report.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def printable(text: str) -> str:
 
 
 def clipped(text: str, width: float, size: float = 12.0) -> str:
-    """Return as much of the text as fits into a width, with an ellipsis where some is left out.
+    """Return as much of the text as fits into a width, with an ellipsis where some is cut off.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class Caption:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class PlotArea:
     """The room of a drawing: its size, and the margins around the part where data are drawn."""
 
     width: float = 350.0

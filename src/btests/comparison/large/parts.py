@@ -14,10 +14,10 @@ from typing import Any
 
 from btests.comparison.cells import KINDS, kind_of
 from btests.comparison.delimited import MISSING, read_csv, shortly
+from btests.comparison.format import counted
 from btests.comparison.large.arrays import array_rows
 from btests.comparison.need import arrow
 from btests.comparison.reading import format_of, known_formats
-from btests.comparison.words import counted
 from btests.data.cell_checks import DamagedError
 from btests.data.csv_index import end_of_last_row
 from btests.data.magic import ARROW, FEATHER, LONGEST, NUMPY, PARQUET, STREAM, refuse_misnamed

@@ -9,11 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from btests.comparison.groupby import RowFilter
 from btests.comparison.large.parts import Part
-from btests.comparison.large.seen import converted
-from btests.comparison.large.where import Where
 from btests.comparison.need import arrow
 from btests.comparison.reading import good_part, parts_of
+from btests.comparison.schema_inference import converted
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Side:
     parts: tuple[Part, ...]
     names: tuple[str, ...]
     read: tuple[str, ...] = ()
-    where: Where | None = None
+    where: RowFilter | None = None
     types: tuple[Any, ...] = ()
     n_rows: int = 0
     counts: tuple[int, ...] = ()

@@ -6,7 +6,7 @@
   // Controls that do nothing without this script stay hidden without it.
   all("[data-needs-script]").forEach((part) => { part.hidden = false; });
 
-  // The table of columns: sort by any heading, filter by name, or only those that moved.
+  // The table of columns: sort by any heading, filter by name, or only those that changed.
   const table = one("#columns-table");
   if (table) {
     const body = table.tBodies[0];
@@ -43,14 +43,14 @@
       });
     });
     const search = one("#columns-search");
-    const only = one("#columns-moved");
+    const only = one("#columns-changed");
     const count = one("#columns-count");
     const filter = () => {
       const wanted = search.value.trim().toLowerCase();
       let shown = 0;
       rows.forEach((row) => {
         const fits = one("th", row).textContent.toLowerCase().includes(wanted);
-        row.hidden = !fits || (only.checked && !row.classList.contains("moved"));
+        row.hidden = !fits || (only.checked && !row.classList.contains("changed"));
         shown += row.hidden ? 0 : 1;
       });
       count.textContent = shown + " of " + rows.length + " columns shown";

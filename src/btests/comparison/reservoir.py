@@ -1,4 +1,4 @@
-"""Rows drawn at random in one pass over a table of unknown length."""
+"""Reservoir sample: rows drawn at random in one pass over a table of unknown length."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from btests.comparison.need import arrow
 
 Keys = npt.NDArray[np.uint64]
 
-# A full drawing may grow by this much before rows are let go: seldom, so that it costs little.
+# Growth beyond the limits before rows are dropped: seldom, so that it costs little.
 _SPARE = 1.25
 
 # Rows whose keys are drawn at a time: row i has the same key however the rows are batched.
@@ -20,20 +20,20 @@ _STRETCH = 2**16
 
 
 @dataclass(slots=True)
-class Drawing:
-    """The rows with the smallest keys, which are random numbers: a uniform choice, however many rows come.
+class Reservoir:
+    """The rows with the smallest keys, which are random numbers: a uniform sample of all rows.
 
-    The key of a row depends on the seed and on its number alone. Not on the side: tables that change places keep
-    their rows.
+    The key of a row depends on the seed and on its number alone. It does not depend on the side: tables that
+    change places keep their rows.
 
     Attributes
     ----------
     most_rows, most_bytes
-        What may be kept.
+        Limits of the sample.
     seed
         Of the keys.
     n_rows
-        Rows that came.
+        Number of rows added.
     """
 
     most_rows: int
@@ -45,37 +45,37 @@ class Drawing:
     _stretch: tuple[int, Keys] = (-1, np.empty(0, dtype=np.uint64))
 
     def add(self, batch: Any) -> None:
-        """Take note of the rows that follow."""
+        """Add the rows of a batch."""
         keys = self._keys(batch.num_rows)
         chosen = np.flatnonzero(keys < np.uint64(self._below)) if self._below < 2**64 else np.arange(len(keys))
         if not len(chosen):
             return
         table = arrow().Table.from_batches([batch.take(arrow().array(chosen))])
         self._pieces.append((keys[chosen], table))
-        rows, size = self._held()
+        rows, size = self._size()
         if rows > _SPARE * self.most_rows or size > _SPARE * self.most_bytes:
-            self._let_go(rows, size)
+            self._shrink(rows, size)
 
     def state(self) -> tuple[Any, ...]:
-        """Return what ``restore`` goes back to."""
+        """Return the state for ``restore``."""
         return self.n_rows, list(self._pieces), self._below
 
     def restore(self, state: tuple[Any, ...]) -> None:
-        """Forget the rows that came since."""
+        """Go back to a state."""
         self.n_rows, self._pieces, self._below = state[0], list(state[1]), state[2]
 
     def tables(self) -> list[Any]:
-        """Return the rows that were drawn, in the order in which they came, as tables of one schema each."""
-        rows, size = self._held()
+        """Return the rows that were drawn, in the order in which they were added, as tables of one schema each."""
+        rows, size = self._size()
         if rows > self.most_rows or size > self.most_bytes:
-            self._let_go(rows, size)
+            self._shrink(rows, size)
         return [table for _, table in self._pieces]
 
-    def _held(self) -> tuple[int, int]:
+    def _size(self) -> tuple[int, int]:
         return sum(len(keys) for keys, _ in self._pieces), sum(table.nbytes for _, table in self._pieces)
 
-    def _let_go(self, rows: int, size: int) -> None:
-        """Keep as many rows as there is room for, those with the smallest keys."""
+    def _shrink(self, rows: int, size: int) -> None:
+        """Drop the rows with the largest keys, down to the limits."""
         kept = max(2, min(self.most_rows, int(rows * min(1.0, self.most_bytes / max(size, 1)))))
         keys = np.concatenate([keys for keys, _ in self._pieces])
         if kept < len(keys):

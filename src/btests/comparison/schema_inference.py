@@ -1,4 +1,4 @@
-"""What the cells of a column are, told from all of them, a batch at a time."""
+"""Type inference of columns from all of their cells, batch by batch."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class MixedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """The cells of one column so far: the type that fits all of them, their range if they are numbers, their number.
+class ColumnType:
+    """Type, range and number of the cells of one column so far.
 
     Attributes
     ----------
@@ -39,12 +39,12 @@ class Seen:
     n_present: int = 0
 
     @classmethod
-    def nothing(cls) -> Seen:
-        """Return what is known of a column before its first cell."""
+    def nothing(cls) -> ColumnType:
+        """Return the state of a column before its first cell."""
         return cls(arrow().null())
 
-    def after(self, column: Any, is_text: bool) -> Seen:
-        """Return what is known after some more cells; of text, the type is told by what all of it can be read as."""
+    def after(self, column: Any, is_text: bool) -> ColumnType:
+        """Return the state after some more cells; the type of text is that which all of it can be read as."""
         pa, pc = arrow(), import_module("pyarrow.compute")
         n_present = self.n_present + len(column) - column.null_count
         if n_present == self.n_present:

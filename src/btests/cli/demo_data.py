@@ -1,4 +1,4 @@
-"""Two small tables to try things on: the orders of two shops, with known changes."""
+"""Two small demo tables: the orders of two shops, with known changes."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-#: The files that ``write_sample`` writes.
+#: The files that ``write_demo_tables`` writes.
 FILES = ("reference.csv", "current.csv")
 
 _ROWS = 2000
 
 
-def write_sample(folder: Path, *, force: bool = False) -> None:
+def write_demo_tables(folder: Path, *, force: bool = False) -> None:
     """Write both tables; in the second, amounts are larger, fewer ratings are there, and more is paid by card."""
     for k, name in enumerate(FILES):
         path = folder / name

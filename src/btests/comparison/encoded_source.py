@@ -1,27 +1,32 @@
-"""How the cells of a column are read in the second pass: as those of the rows drawn were in the first."""
+"""Rows of a file as coordinates: a source that a test reads in pieces."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from btests.comparison.assess import Options
 from btests.comparison.cells import Cells, kind_of, pool
-from btests.comparison.dates import date_formats, parse_dates
-from btests.comparison.large.seen import converted
+from btests.comparison.compare_options import Options
+from btests.comparison.encoding import Encoding
+from btests.comparison.format import option
+from btests.comparison.large.side import Side
 from btests.comparison.need import arrow
-from btests.comparison.pooling import prepared
+from btests.comparison.schema_inference import converted
 from btests.comparison.sources import Loaded
 from btests.comparison.tokens import clear_marks, mark_missing
-from btests.comparison.wording import option
+from btests.comparison.type_coercion import date_formats, parse_dates, prepared
+from btests.data.cell_checks import DamagedError
+from btests.data.protocol import Rows
+from btests.plan import Index
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class ColumnReader:
     """How one column of one side becomes cells.
 
     Attributes
@@ -83,7 +88,7 @@ class Recipe:
         kind = f"dates of the form {self.form}" if self.form else "numbers of one size" if self.offset else self.dtype
         return (
             f"column {self.name!r} of {where!r} has {str(cell)[:40]!r} in row {row}, and the rows that were drawn have "
-            f"{kind}; correct it, or leave the column out with {option('exclude', self.name)}"
+            f"{kind}; correct it, or exclude the column with {option('exclude', self.name)}"
         )
 
     def _is_good(self, cell: Any, dtype: Any) -> bool:
@@ -101,21 +106,21 @@ class Recipe:
             return False
 
 
-def recipes(
+def column_readers(
     sides: Sequence[Loaded], columns: Sequence[Cells], options: Options
-) -> tuple[tuple[Recipe, ...], tuple[Recipe, ...]]:
+) -> tuple[tuple[ColumnReader, ...], tuple[ColumnReader, ...]]:
     """Return how each of these columns is read on both sides; the tables hold the rows drawn, as they were read."""
     marked = [Loaded(mark_missing(side.table, options.missing), side.name) for side in sides]
     made = prepared(marked[0], marked[1], options, [])
     found = tuple(
-        tuple(_recipe(cells, side.table, clear.table, ready.table, options) for cells in columns)
+        tuple(_reader(cells, side.table, clear.table, ready.table, options) for cells in columns)
         for side, clear, ready in zip(sides, marked, made, strict=True)
     )
     return found[0], found[1]
 
 
-def _recipe(cells: Cells, drawn: Any, marked: Any, ready: Any, options: Options) -> Recipe:
-    """Return the recipe that leads from the column as it was drawn to the column as it was compared."""
+def _reader(cells: Cells, drawn: Any, marked: Any, ready: Any, options: Options) -> ColumnReader:
+    """Return the reader that converts a column as it was drawn to the column as it was compared."""
     pa, pc = arrow(), import_module("pyarrow.compute")
     name = cells.name
     raw, clear, last = drawn[name], marked[name], ready[name]
@@ -128,7 +133,7 @@ def _recipe(cells: Cells, drawn: Any, marked: Any, ready: Any, options: Options)
         form = date_formats([clear])[0]
     elif last is not clear and pa.types.is_integer(clear.type):
         offset = _offset(clear, last)
-    return Recipe(name, cells.kind, tuple(options.missing), dtype, form, offset, as_text)
+    return ColumnReader(name, cells.kind, tuple(options.missing), dtype, form, offset, as_text)
 
 
 def _offset(before: Any, after: Any) -> int:
@@ -138,7 +143,7 @@ def _offset(before: Any, after: Any) -> int:
 
 
 def _coded(name: str, column: Any, levels: tuple[str, ...]) -> Cells:
-    """Return text as the numbers of its levels: what ``pool`` does, without a look at those that are not asked for."""
+    """Return text as the numbers of its levels: what ``pool`` does, for these levels alone."""
     pa, pc = arrow(), import_module("pyarrow.compute")
     text = pc.cast(column, pa.large_string())
     places = pc.fill_null(pc.index_in(text, pa.array(levels, pa.large_string())), len(levels))
@@ -156,3 +161,107 @@ def _codes(column: Any, how: str) -> Any:
         return text
     whole = pc.cast(column, pa.int64(), safe=False)
     return pc.if_else(pc.equal(pc.cast(whole, column.type), column), pc.cast(whole, pa.string()), text)
+
+
+#: Coordinates are around 1: the seven digits of float32 are more than the cells tell, and half the disk.
+DTYPE = np.dtype(np.float32)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class EncodedSource:
+    """The rows of one side, encoded as the rows drawn were."""
+
+    side: Side
+    readers: tuple[ColumnReader, ...]
+    encoding: Encoding
+
+    def __repr__(self) -> str:
+        side = self.side
+        files = dict.fromkeys(
+            (part.delimiter, part.texts, *stamp) for part, stamp in zip(side.parts, side.stamps, strict=True)
+        )
+        # Without the pieces that files are cut into, which do not change the rows.
+        identity = repr((list(files), side.read, side.where, side.types, side.n_rows, self.readers, self.encoding))
+        return f"EncodedSource({self.side.name!r}, {hashlib.sha256(identity.encode()).hexdigest()})"
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self.side.name
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.side.n_rows
+
+    @property
+    def width(self) -> int:
+        """Number of coordinates."""
+        return len(self.encoding.owners)
+
+    @property
+    def names(self) -> None:
+        """Coordinates have no names."""
+        return
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """What rows come out as."""
+        return DTYPE
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """Damaged parts: none, they were skipped in the first pass."""
+        return ()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files."""
+        return tuple(dict.fromkeys(part.path for part in self.side.parts))
+
+    def units(self) -> Index:
+        """Return the edges of the parts, each of which is read from its first row on: (n_parts + 1,)."""
+        return np.append(0, np.cumsum(self.side.counts)).astype(np.int64)
+
+    def read(self, first: int, last: int) -> Rows:
+        """Return rows ``first .. last - 1``: (last - first, width), contiguous."""
+        return self.take(np.arange(first, last, dtype=np.int64))
+
+    def take(self, rows: Index) -> Rows:
+        """Return rows of increasing numbers: (m,) to (m, width), contiguous."""
+        rows = np.asarray(rows, dtype=np.int64)
+        found = np.empty((len(rows), self.width), dtype=DTYPE)
+        if not rows.size:
+            return found
+        edges = self.units()
+        first, last = np.searchsorted(edges, [rows[0], rows[-1]], side="right").tolist()
+        start = int(edges[first - 1])
+        for part, before, batch in self.side.batches(first - 1, last):
+            a, b = np.searchsorted(rows, [start, start + batch.num_rows]).tolist()
+            if a < b:
+                found[a:b] = self._rows(part.path, before, batch)[rows[a:b] - start]
+            start += batch.num_rows
+            if start > rows[-1]:
+                return found
+        raise DamagedError(f"{self.name!r} has changed while it was read")
+
+    def scan(self, n_rows: int) -> Iterator[Rows]:
+        """Yield all rows once, from the first on, at most ``n_rows`` at a time: each (m, width)."""
+        done = 0
+        for part, before, batch in self.side.batches():
+            rows = self._rows(part.path, before, batch)
+            done += len(rows)
+            if done > self.n_rows:
+                break
+            yield from (rows[start : start + n_rows] for start in range(0, len(rows), n_rows))
+        if done != self.n_rows:
+            raise DamagedError(f"{self.name!r} has changed while it was read")
+
+    def _rows(self, path: str, before: int, batch: Any) -> Rows:
+        out = np.empty((batch.num_rows, self.width), dtype=DTYPE)
+        start = 0
+        for reader, code in zip(self.readers, self.encoding.codes, strict=True):
+            cells = reader.cells(batch[reader.name], path, before, code.levels)
+            out[:, start : start + code.width] = code.transform(cells)
+            start += code.width
+        return out

@@ -1,7 +1,8 @@
-"""Units of rows that swap sides together, and the signs that all looks at the data share."""
+"""Random orders of rows, and the units of rows that swap sides together under a sign flip."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,12 +15,12 @@ from btests.symmetries.swap_groups import SignDraws, unpack
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    r"""The rows of two tables, dealt as ``Blocks`` deals them, by the sign that moves them.
+    r"""The rows of two tables in the order of their blocks, grouped by the sign that swaps them.
 
     A sign flip swaps row r of a block of x with row r of the same block of y, the same way for all rows of a group and
-    fold. With phi a vector of features centred at its pooled mean, the difference of the means of phi under signs s is
-    ``c + sum_u s_u D_u``: D_u the sum of phi(x) - phi(y) over the pairs of unit u times (1 / n_x + 1 / n_y) / 2, and c
-    the part of the rows without a partner.
+    stratum. With phi a vector of features centred at its pooled mean, the difference of the means of phi under signs s
+    is ``c + sum_u s_u D_u``: D_u the sum of phi(x) - phi(y) over the pairs of unit u times (1 / n_x + 1 / n_y) / 2, and
+    c the part of the rows without a partner.
 
     Attributes
     ----------
@@ -45,10 +46,10 @@ class Units:
 
     @classmethod
     def of(cls, plan: Plan, flips: SignDraws, orders: tuple[Index, Index]) -> Units:
-        """Return the units of blocks and the draws of flips; ``orders`` are those in which the rows are dealt."""
+        """Return the units of blocks and the draws of flips; ``orders`` are the random orders of the rows."""
         of_x, of_y = plan.partners()
-        fold = np.searchsorted(plan.stratum_edges(), _block_of_pairs(plan), side="right") - 1
-        unit = fold * plan.n_groups + _row_of_pairs(plan) % plan.n_groups
+        stratum = np.searchsorted(plan.stratum_edges(), _block_of_pairs(plan), side="right") - 1
+        unit = stratum * plan.n_groups + _row_of_pairs(plan) % plan.n_groups
         order = np.argsort(unit, kind="stable")
         starts = np.searchsorted(unit[order], np.arange(plan.n_strata * plan.n_groups))
         signs = unpack(flips.words, flips.n_draws)[:, : plan.n_groups].reshape(-1, flips.n_draws)
@@ -63,7 +64,7 @@ class Units:
         """Weight of a pair in the difference of means."""
         return 0.5 / self.n_x + 0.5 / (len(self.rows) - self.n_x)
 
-    def deal(self, cells: Cells) -> Cells:
+    def permute(self, cells: Cells) -> Cells:
         """Return the cells of a column in the order of the units."""
         return replace(cells, values=cells.values[self.rows], missing=cells.missing[self.rows])
 
@@ -109,3 +110,32 @@ def _block_of_pairs(plan: Plan) -> Index:
 def _row_of_pairs(plan: Plan) -> Index:
     parts = [np.tile(np.arange(min(run.b_x, run.b_y)), run.n_blocks) for run in plan.runs(0, plan.n_blocks)]
     return np.concatenate(parts)
+
+
+def row_orders(columns: Sequence[Cells], seed: int) -> tuple[Index, Index]:
+    """Return random orders of the rows of both tables, the same two if the tables change places.
+
+    Which of two streams of random numbers a table gets depends on its length or, for tables of one length, on the sums
+    of its columns. That leaves the p-values exact: between sides of one length no statistic changes when all pairs swap
+    at once, which changes the sign of every difference of sums, so that neither says anything about the other.
+    """
+    n_a = columns[0].n_a
+    streams = (0, 1) if comes_first(columns) else (1, 0)
+    first, second = (
+        np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 1 + stream]))).permutation(n)
+        for stream, n in zip(streams, (n_a, len(columns[0]) - n_a), strict=True)
+    )
+    return first, second
+
+
+def comes_first(columns: Sequence[Cells]) -> bool:
+    """Whether the first table gets the first stream, by a rule that does not depend on which is named first."""
+    n_a = columns[0].n_a
+    if 2 * n_a != len(columns[0]):
+        return 2 * n_a > len(columns[0])
+    for cells in columns:
+        for found in (cells.missing, cells.values, np.abs(cells.values)):
+            a, b = float(found[:n_a].sum()), float(found[n_a:].sum())
+            if a != b:
+                return a > b
+    return True

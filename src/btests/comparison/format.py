@@ -1,7 +1,8 @@
-"""Counts, shares and names as words."""
+"""Text of counts, shares, names, kernels and options."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 
@@ -81,3 +82,23 @@ def fitted(name: str, width: int) -> str:
             begin = begin[:-1]
         name = f"{begin}\u2026{end}"
     return name + " " * (width - text_width(name))
+
+
+def short_name(kernel: object) -> str:
+    """Return a kernel as text, its numbers with four digits."""
+    return re.sub(r"\d+\.\d{4,}(e[+-]?\d+)?", lambda found: f"{float(found[0]):.4g}", repr(kernel))
+
+
+def option(name: str, value: str | bool | list[str] | None = None) -> str:
+    """Return an option of ``compare`` in backticks, with a value if it is given.
+
+    The command line replaces what is in backticks by its own options.
+
+    Examples
+    --------
+    >>> print(option("max_rows"), option("common", True), option("missing", ["-"]))
+    `max_rows` `common=True` `missing='-'`
+    """
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return f"`{name}`" if value is None else f"`{name}={value!r}`"

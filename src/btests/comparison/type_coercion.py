@@ -1,4 +1,4 @@
-"""Dates that are kept as text."""
+"""Type coercion of columns: dates in text, and integers beyond 2^53."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ import re
 from importlib import import_module
 from typing import Any
 
+from btests.comparison.cells import kind_of
+from btests.comparison.compare_options import Options
 from btests.comparison.need import arrow
+from btests.comparison.sources import Loaded
+from btests.comparison.tokens import as_categories
 
 _LIKE_DATE = re.compile(
     r"^\s*\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T]\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?\s*(Z|[+-]\d{2}:?\d{2}|[+-]\d{2})?)?\s*$"
@@ -18,7 +22,7 @@ _CLOCKS = ("", " %H:%M:%S", " %H:%M", "T%H:%M:%S", "T%H:%M")
 # Times with parts of a second, or with a time zone, as JSON has them.
 _ISO = "ISO 8601"
 
-# Cells that are looked at before all of them are.
+# Cells that are checked before all of them are.
 _FIRST = 200
 
 # A column of which that share are dates, and not all, is worth a note.
@@ -105,3 +109,49 @@ def _odd(texts: list[Any]) -> str:
     """Return a cell that is unlike a date, or the first."""
     cells: list[str] = [cell for text in texts for cell in text.to_pylist() if cell is not None]
     return next((cell for cell in cells if not _LIKE_DATE.match(cell)), cells[0])[:40]
+
+
+# Up to here every whole number is a float.
+_LAST = 2**53
+
+
+def shift_huge(a: Any, b: Any, name: str, notes: list[str]) -> tuple[Any, Any]:
+    """Return two arrow columns, without what they have in common where their numbers are not exact as floats."""
+    pa, pc = arrow(), import_module("pyarrow.compute")
+    if not all(pa.types.is_integer(column.type) for column in (a, b)):
+        return a, b
+    ends = [end for column in (a, b) for end in pc.min_max(column).as_py().values() if end is not None]
+    if not ends or max(map(abs, ends)) <= _LAST:
+        return a, b
+    least, most = min(ends), max(ends)
+    if most - least > _LAST or (least < 0 and most >= 2**63):
+        notes.append(f"column {name!r} has whole numbers beyond 2^53, which are rounded: neighbours may become equal")
+        return a, b
+    notes.append(f"column {name!r} has whole numbers beyond 2^53; {least} was subtracted from them")
+    wide = pa.uint64() if most >= 2**63 else pa.int64()
+    one, two = (pc.subtract(pc.cast(column, wide), pa.scalar(least, wide)) for column in (a, b))
+    return one, two
+
+
+def prepared(one: Loaded, two: Loaded, options: Options, notes: list[str]) -> tuple[Loaded, Loaded]:
+    """Return both tables with codes as text, dates read from text, and whole numbers that floats can hold."""
+    tables = [one.table, two.table]
+    for name in one.table.column_names:
+        if name not in two.table.column_names:
+            continue
+        found = one.table[name], two.table[name]
+        if name in options.categories or any(_is_code(column) for column in found):
+            found = as_categories(found[0]), as_categories(found[1])
+        else:
+            found = shift_huge(*read_dates(*found, name, notes), name, notes)
+            note_zones(*found, name, (one.name, two.name), notes)
+        for k, column in enumerate(found):
+            if column is not tables[k][name]:
+                tables[k] = tables[k].set_column(tables[k].column_names.index(name), name, column)
+    return Loaded(tables[0], one.name), Loaded(tables[1], two.name)
+
+
+def _is_code(column: Any) -> bool:
+    """Whether numbers were declared to be categories, as pandas does."""
+    types = arrow().types
+    return bool(types.is_dictionary(column.type) and kind_of(column.type) == "number")

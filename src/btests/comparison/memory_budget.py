@@ -18,7 +18,7 @@ SHARE = 0.25
 # A packed file is so many times larger when it is unpacked, about.
 _UNPACKED = 5
 
-# What a comparison takes in memory, in sizes of the rows themselves, and rows that tell the size of all.
+# What a comparison takes in memory, in sizes of the rows themselves, and rows from which the size of all is estimated.
 _TIMES_ROWS, _FIRST_ROWS = 2, 1000
 
 # What the work on the rows that were drawn takes: for each row of both sides, and for each cell of it, about.
@@ -47,7 +47,7 @@ def bytes_in_memory(path: str) -> int:
     """Return what the table in a file, a folder or a pattern would take in memory, about.
 
     That is a few times the size of the files, unpacked. Parquet files are packed in more ways than one: of them it is
-    told from the number of rows, and from what the first rows of the first file take.
+    estimated from the number of rows, and the size of the first rows of the first file.
     """
     parts = parts_of(path)
     packed = [part for part in parts if format_of(part) == "parquet"]
@@ -56,7 +56,7 @@ def bytes_in_memory(path: str) -> int:
         rows = sum(int(import_module("pyarrow.parquet").read_metadata(part).num_rows) for part in packed)
         return max(total, round(_TIMES_ROWS * rows * _row_bytes(packed[0]))) if packed else total
     except (arrow().ArrowException, OSError):
-        return total  # whoever reads it says what is wrong
+        return total  # an error when it is read
 
 
 def _part_bytes(part: Path) -> int:

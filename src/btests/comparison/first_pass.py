@@ -1,4 +1,4 @@
-"""The first pass over tables that are not in memory: types of columns from all rows, and some rows drawn at random."""
+"""First pass over files that are read in pieces: column types from all rows, and rows drawn at random."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from btests.comparison.large.drawing import Drawing
+from btests.comparison.format import option
+from btests.comparison.groupby import RowFilter, SideValues
 from btests.comparison.large.parts import Part
-from btests.comparison.large.seen import MixedError, Seen
 from btests.comparison.large.side import Side, with_texts
-from btests.comparison.large.where import Values, Where
+from btests.comparison.need import arrow
 from btests.comparison.reading import good_part
-from btests.comparison.wording import option
+from btests.comparison.reservoir import Reservoir
+from btests.comparison.schema_inference import ColumnType, MixedError, converted
 
 # The squares of larger numbers overflow.
 _LARGEST = 1e150
@@ -34,37 +35,37 @@ class Draw:
 
 
 @dataclass(frozen=True, slots=True)
-class Surveyed:
-    """One side after the first pass: what is known of it, its columns, and the rows that were drawn."""
+class FirstPass:
+    """One side after the first pass: its files, the types of its columns, and the rows that were drawn."""
 
     side: Side
-    seen: dict[str, Seen]
+    types: dict[str, ColumnType]
     table: Any
 
 
 @dataclass(slots=True)
-class _Notes:
-    """What is gathered of one side: an array of what each column is, and the rows drawn."""
+class _State:
+    """State of the first pass over one side: the type of each column, and the rows drawn."""
 
-    drawing: Drawing
-    seen: dict[str, Seen] = field(default_factory=dict)
+    reservoir: Reservoir
+    types: dict[str, ColumnType] = field(default_factory=dict)
     ends: dict[int, int] = field(default_factory=dict)  # rows up to the end of each part, where it had any
 
     def state(self) -> tuple[Any, ...]:
-        return self.drawing.state(), dict(self.seen)
+        return self.reservoir.state(), dict(self.types)
 
     def restore(self, state: tuple[Any, ...]) -> None:
-        self.drawing.restore(state[0])
-        self.seen = state[1]
+        self.reservoir.restore(state[0])
+        self.types = state[1]
 
 
-def survey(side: Side, draw: Draw, *, skipped: list[str] | None, report: Callable[[int], None]) -> Surveyed:
+def first_pass(side: Side, draw: Draw, *, skipped: list[str] | None, report: Callable[[int], None]) -> FirstPass:
     """Read a side once; ``report`` is called with the number of rows that were read.
 
-    Damaged parts are named in ``skipped`` and left out where that is given, and an error otherwise.
+    Damaged parts are skipped and named in ``skipped`` where that is given, and an error otherwise.
     """
     while True:
-        notes = _Notes(Drawing(draw.most_rows, draw.most_bytes, draw.seed))
+        notes = _State(Reservoir(draw.most_rows, draw.most_bytes, draw.seed))
         own: list[str] | None = None if skipped is None else []
         try:
             reading = _Reading(side, lambda batch: {"": batch}, {"": notes}, report, side.read)
@@ -77,28 +78,29 @@ def survey(side: Side, draw: Draw, *, skipped: list[str] | None, report: Callabl
     return _surveyed(replace(side, parts=parts), notes)
 
 
-def survey_by(
+def first_pass_by(
     side: Side,
     by: tuple[str, Any, Any],
     draw: Draw,
     *,
     skipped: list[str] | None,
     report: Callable[[int], None],
-) -> tuple[Surveyed, Surveyed]:
-    """Read once a table that holds both sides; ``by`` is the column that tells, and its values."""
+) -> tuple[FirstPass, FirstPass]:
+    """Read once a table that holds both sides; ``by`` is the column that splits it, and its values."""
     if by[0] not in side.names:
         there = ", ".join(map(repr, side.names[:8]))
         raise ValueError(f"there is no column {by[0]!r} in {side.name}; there are {there}")
     while True:
-        values = Values(*by)
-        notes: dict[str, _Notes] = {}
+        values = SideValues(*by)
+        notes: dict[str, _State] = {}
         own: list[str] | None = None if skipped is None else []
 
-        def split(batch: Any, values: Values = values, notes: dict[str, _Notes] = notes) -> dict[str, Any]:
-            keys = values.keys(batch)
+        def split(batch: Any, values: SideValues = values, notes: dict[str, _State] = notes) -> dict[str, Any]:
+            values.add(batch)
+            keys = values.keys()
             for key in keys:
-                notes.setdefault(key, _Notes(Drawing(draw.most_rows, draw.most_bytes, draw.seed)))
-            return {key: Where(values.by, key).rows(batch) for key in keys}
+                notes.setdefault(key, _State(Reservoir(draw.most_rows, draw.most_bytes, draw.seed)))
+            return {key: RowFilter(values.by, key).rows(batch) for key in keys}
 
         try:
             parts = _Reading(side, split, notes, report, (*side.read, by[0])).parts(own)
@@ -110,13 +112,13 @@ def survey_by(
     rest = tuple(name for name in side.names if name != by[0])
     found = []
     for key, text in values.chosen():
-        own_side = replace(side, name=f"{by[0]} = {text}", names=rest, parts=parts, where=Where(by[0], key))
+        own_side = replace(side, name=f"{by[0]} = {text}", names=rest, parts=parts, where=RowFilter(by[0], key))
         found.append(_surveyed(own_side, notes[key]))
     return found[0], found[1]
 
 
 class _MixedColumnError(Exception):
-    """A column of JSON lines is text here and times there."""
+    """A column of JSON lines holds text in some rows and times in others."""
 
     def __init__(self, column: str) -> None:
         super().__init__(column)
@@ -125,11 +127,11 @@ class _MixedColumnError(Exception):
 
 @dataclass(slots=True)
 class _Reading:
-    """One pass over the parts of a side into notes of one side or two, by what tells them apart."""
+    """One pass over the parts of a side into the state of one side or two, by the column that splits them."""
 
     side: Side
     split: Callable[[Any], dict[str, Any]]
-    notes: dict[str, _Notes]
+    notes: dict[str, _State]
     report: Callable[[int], None]
     columns: tuple[str, ...]
     done: int = 0
@@ -143,7 +145,7 @@ class _Reading:
             if count is not None:
                 self.done += count
                 for own in self.notes.values():
-                    own.ends[len(kept)] = own.drawing.n_rows
+                    own.ends[len(kept)] = own.reservoir.n_rows
                 kept.append(part)
                 continue
             for key in list(self.notes):  # its first rows may have been read
@@ -166,12 +168,12 @@ class _Reading:
         return count
 
 
-def _note(notes: _Notes, rows: Any, part: Part, before: int, side: Side) -> None:
+def _note(notes: _State, rows: Any, part: Part, before: int, side: Side) -> None:
     if not rows.num_rows:
         return
     for name in side.read:
         column = rows.column(rows.schema.get_field_index(name))
-        seen = notes.seen.get(name) or Seen.nothing()
+        seen = notes.types.get(name) or ColumnType.nothing()
         try:
             found = seen.after(column, part.is_text)
         except MixedError:
@@ -180,28 +182,26 @@ def _note(notes: _Notes, rows: Any, part: Part, before: int, side: Side) -> None
             raise ValueError(f"column {name!r} of {side.name} has {error}") from None
         if found is not seen and found.high is not None and max(found.high, -found.low) > _LARGEST:
             raise ValueError(_too_large(column, name, part, before))
-        notes.seen[name] = found
-    notes.drawing.add(rows.select(list(side.read)))
+        notes.types[name] = found
+    notes.reservoir.add(rows.select(list(side.read)))
 
 
 def _too_large(column: Any, name: str, part: Part, before: int) -> str:
-    from btests.comparison.large.seen import converted
-    from btests.comparison.need import arrow
 
     values = np.asarray(converted(column, arrow().float64()).to_numpy(zero_copy_only=False))
     bad = int(np.flatnonzero(np.abs(values) > _LARGEST)[0])
     what = "an infinite number" if np.isinf(values[bad]) else "a number beyond 1e150"
     return (
         f"column {name!r} of {part.path!r} has {what} in row {before + bad + 1}; "
-        f"replace such cells, or leave the column out with {option('exclude')}"
+        f"replace such cells, or exclude the column with {option('exclude')}"
     )
 
 
-def _surveyed(side: Side, notes: _Notes) -> Surveyed:
-    types = tuple((notes.seen.get(name) or Seen.nothing()).dtype for name in side.read)
+def _surveyed(side: Side, notes: _State) -> FirstPass:
+    types = tuple((notes.types.get(name) or ColumnType.nothing()).dtype for name in side.read)
     ends = [0]
     for k in range(len(side.parts)):
         ends.append(notes.ends.get(k, ends[-1]))
     counts = tuple(end - start for start, end in pairwise(ends))
-    side = replace(side, types=types, n_rows=notes.drawing.n_rows, counts=counts)
-    return Surveyed(side, dict(notes.seen), side.table(notes.drawing.tables()))
+    side = replace(side, types=types, n_rows=notes.reservoir.n_rows, counts=counts)
+    return FirstPass(side, dict(notes.types), side.table(notes.reservoir.tables()))

@@ -1,0 +1,166 @@
+"""Alignment of two tables: columns matched by name, and pooled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from btests.comparison.cells import KINDS, Cells, kind_of, pool
+from btests.comparison.compare_options import Options
+from btests.comparison.filters import why_excluded
+from btests.comparison.format import option
+from btests.comparison.sources import Loaded
+from btests.comparison.tokens import first_text, hint_at_codes, hint_at_marks
+from btests.comparison.type_coercion import prepared
+from btests.plan import Index
+
+
+def pooled_columns(
+    sides: Sequence[Loaded], options: Options, excluded: list[tuple[str, str]], notes: list[str]
+) -> list[Cells]:
+    """Return the columns to compare; add the others to ``excluded``, and remarks to ``notes``."""
+    drawn = [_drawn(side, options, k, notes) for k, side in enumerate(sides)]
+    one, two = prepared(sides[0], sides[1], options, notes)
+    matched = match(one, two, options.columns, options.exclude, common=options.common, categories=options.categories)
+    excluded.extend(matched.excluded)
+    if one.table.equals(two.table):
+        notes.append("both tables hold the same rows in the same order: a copy is not a second sample")
+    columns = []
+    for name in matched.names:
+        parts = one.table[name], two.table[name]
+        # What identifies rows, or is constant, is seen on all of them, not on those that were drawn.
+        hint = hint_at_marks(name, parts)
+        notes.extend([] if hint is None else [hint])
+        cells = pool(name, parts[0], parts[1], (one.name, two.name))
+        why = why_excluded(cells, name in options.columns)
+        if why is None and any(rows is not None for rows in drawn):
+            a, b = (part if rows is None else part.take(rows) for part, rows in zip(parts, drawn, strict=True))
+            cells = pool(name, a, b, (one.name, two.name))
+            why = why_excluded(cells, named=True)
+        if why is None:
+            columns.append(cells)
+        else:
+            excluded.append((name, why))
+    if not columns:
+        raise ValueError(f"no column of {one.name} and {two.name} remains to be compared: {reasons(excluded)}")
+    whole = [cells for cells in columns if cells.unit == "integer"]
+    hint = hint_at_codes([cells.name for cells in whole], [cells.values[cells.present] for cells in whole])
+    notes.extend([] if hint is None else [hint])
+    return columns
+
+
+def _drawn(side: Loaded, options: Options, k: int, notes: list[str]) -> Index | None:
+    """Return the rows of a table that are tested, None for all of them."""
+    n = side.table.num_rows
+    if n < 2:
+        raise ValueError(f"{side.name} has {n} row{'s' * (n != 1)}; a test needs at least 2 a side")
+    if n <= options.max_rows:
+        return None
+    rng = np.random.default_rng([options.seed, 11, k])
+    notes.append(
+        f"of the {n} rows of {side.name}, {options.max_rows} were tested, chosen at random ({option('max_rows')})"
+    )
+    return np.sort(rng.choice(n, options.max_rows, replace=False))
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """Columns that both tables have, in the order of the first, and those that are excluded, with the reason."""
+
+    names: tuple[str, ...]
+    excluded: tuple[tuple[str, str], ...]
+
+
+def match(
+    a: Loaded,
+    b: Loaded,
+    columns: Sequence[str],
+    exclude: Sequence[str],
+    *,
+    common: bool,
+    categories: Sequence[str] = (),
+) -> Matched:
+    """Return the columns to compare; what does not match is an error that names it, or excluded where ``common``."""
+    in_a, in_b = a.table.column_names, b.table.column_names
+    _require("columns", columns, a, b, common)
+    _require("exclude", exclude, a, b, True)
+    _require("categories", categories, a, b, True)
+    wanted = [name for name in in_a if (not columns or name in columns) and name not in exclude]
+    extra = [name for name in in_b if name not in in_a and (not columns or name in columns) and name not in exclude]
+    excluded = [(name, "excluded") for name in dict.fromkeys([*in_a, *in_b]) if name in exclude]
+    if columns:
+        named = set(columns) | set(exclude)
+        excluded += [
+            (name, "not among the selected columns") for name in dict.fromkeys([*in_a, *in_b]) if name not in named
+        ]
+    only_a = [name for name in wanted if name not in in_b]
+    if not set(in_a) & set(in_b):
+        raise ValueError(f"{a.name} and {b.name} have no column in common: {_some(in_a)} against {_some(in_b)}")
+    if (only_a or extra) and not common:
+        parts = [f"only in {t.name}: {_some(names)}" for t, names in ((a, only_a), (b, extra)) if names]
+        raise ValueError(
+            f"the tables do not have the same columns ({'; '.join(parts)}); "
+            f"{option('common', True)} goes on with the others"
+        )
+    excluded += [(name, f"only in {a.name}") for name in only_a] + [(name, f"only in {b.name}") for name in extra]
+    kept, conflicts = [], []
+    for name in wanted:
+        if name not in in_b:
+            continue
+        kinds = kind_of(a.table[name].type), kind_of(b.table[name].type)
+        for side, kind in zip((a, b), kinds, strict=True):
+            if kind not in (*KINDS, "empty"):
+                conflicts.append((name, f"holds {kind} in {side.name}", _odd(side, name, kind)))
+                break
+        else:
+            if "empty" in kinds or kinds[0] == kinds[1]:
+                kept.append(name)
+                continue
+            what = [_kind(kind) + " in " + side.name for kind, side in zip(kinds, (a, b), strict=True)]
+            if set(kinds) == {"number", "category"}:
+                k = kinds.index("category")
+                what[k] += first_text((a, b)[k].table[name])
+            why = f"is {what[0]} and {what[1]}"
+            conflicts.append((name, why, ""))
+    if conflicts and not common:
+        name, why, _ = conflicts[0]
+        more = f" (and {len(conflicts) - 1} more such)" if len(conflicts) > 1 else ""
+        hint = hint_at_marks(name, [a.table[name], b.table[name]])
+        advice = f"exclude it with {option('exclude')}, or go on without such columns with {option('common', True)}"
+        raise ValueError(f"column {name!r} {why}{more}; {hint or advice}")
+    excluded += [(name, why) for name, why, _ in conflicts]
+    if not kept:
+        raise ValueError(f"no column of {a.name} and {b.name} remains to be compared: {reasons(excluded)}")
+    return Matched(tuple(kept), tuple(excluded))
+
+
+def reasons(excluded: Sequence[tuple[str, str]], most: int = 4) -> str:
+    """Return columns and why they are excluded, as part of a sentence."""
+    shown = "; ".join(f"{name!r}: {why}" for name, why in excluded[:most])
+    return shown + (f" and {len(excluded) - most} more" if len(excluded) > most else "")
+
+
+def _require(keyword: str, names: Sequence[str], a: Loaded, b: Loaded, either: bool) -> None:
+    for name in names:
+        absent = [t.name for t in (a, b) if name not in t.table.column_names]
+        if len(absent) == 2 or (absent and not either):
+            there = _some(a.table.column_names)
+            raise ValueError(
+                f"{option(keyword)} names {name!r}, which is not in {' nor in '.join(absent)}; there are {there}"
+            )
+
+
+def _odd(side: Loaded, name: str, kind: str) -> str:
+    return f"{side.name}: {name} ({kind})"
+
+
+def _kind(kind: str) -> str:
+    return {"number": "numbers", "boolean": "true or false", "category": "text", "time": "times"}[kind]
+
+
+def _some(names: Sequence[Any], most: int = 6) -> str:
+    shown = ", ".join(repr(str(name)) for name in names[:most])
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "")

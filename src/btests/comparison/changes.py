@@ -1,0 +1,306 @@
+"""Changes of a column in plain numbers: missing cells, levels, mean, spread, shape and periods."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from btests.comparison.cells import Cells, Mask
+from btests.comparison.format import percent, plain
+from btests.plan import Array, Index
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change of a column.
+
+    Attributes
+    ----------
+    quantity : str
+        What changed: ``"mean"``, ``"spread"``, ``"shape"``, ``"categories"``, ``"missing"``, ``"time of day"``,
+        ``"weekday"`` or ``"month"``.
+    a, b : float or None
+        Its value on each side.
+    text : str
+        The change in words.
+    errors : float
+        The change in standard errors.
+    """
+
+    quantity: str
+    a: float | None
+    b: float | None
+    text: str
+    errors: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the change as plain values."""
+        return {"quantity": self.quantity, "a": self.a, "b": self.b, "text": self.text}
+
+
+#: Standard errors from which on a change is reported, and from which on the largest one is where none has as many and
+#: the column is known to have changed.
+_STANDARD_ERRORS = 3.0
+_AT_LEAST = 2.0
+
+# Levels that are expected less often than this on the shorter side are not mentioned: standard errors say little then.
+_EXPECTED = 2.5
+
+_QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
+
+
+def describe_side(cells: Cells, b: bool) -> dict[str, Any]:
+    """Return counts, moments and quantiles of one side; times as text."""
+    part = cells.side(b)
+    missing = cells.missing[part]
+    values = cells.values[part][~missing]
+    out: dict[str, Any] = {"rows": len(missing), "missing": float(missing.mean()) if len(missing) else 0.0}
+    names = ("mean", "sd", "min", *_QUANTILES, "max")
+    if cells.kind == "category" or values.size == 0:
+        return {**out, **dict.fromkeys(names)}
+    found = [float(values.mean()), float(values.std()), float(values.min())]
+    found += [float(q) for q in np.quantile(values, list(_QUANTILES.values()))]
+    found.append(float(values.max()))
+    numbers: dict[str, Any] = dict(zip(names, found, strict=True))
+    if cells.kind == "time":
+        numbers = {name: value if name == "sd" else cells.show(value) for name, value in numbers.items()}
+    return {**out, **numbers}
+
+
+def describe_levels(cells: Cells, most: int = 12) -> list[dict[str, Any]] | None:
+    """Return the levels whose shares changed most, None for numbers and times."""
+    if cells.kind not in ("category", "boolean"):
+        return None
+    a, b = level_shares(cells)
+    order = np.argsort(-np.abs(a - b), kind="stable")[:most]
+    return [{"level": cells.show(float(j)), "a": float(a[j]), "b": float(b[j])} for j in order]
+
+
+def level_shares(cells: Cells) -> tuple[Array, Array]:
+    """Return the share of each level among the cells that are there, on both sides: (levels,) twice."""
+    width = max(len(cells.levels), 2 if cells.kind == "boolean" else 1)
+    found = []
+    for b in (False, True):
+        part = cells.side(b)
+        counts = np.bincount(cells.values[part][~cells.missing[part]].astype(np.int64), minlength=width)
+        found.append(counts / max(1, counts.sum()))
+    return found[0], found[1]
+
+
+def changes(cells: Cells, periods: tuple[str, ...] = (), *, significant: bool = False) -> list[Change]:
+    """Return changes of more than a few standard errors, the largest of them first.
+
+    For a column that changed significantly (``significant``) there is at least one, unless it has few standard errors.
+    """
+    found = _found(cells, periods, _STANDARD_ERRORS)
+    return found if found or not significant else _found(cells, periods, _AT_LEAST)[:1]
+
+
+def _found(cells: Cells, periods: tuple[str, ...], least: float) -> list[Change]:
+    found = [_missing(cells)]
+    if cells.kind in ("category", "boolean"):
+        found += _levels(cells, least)
+    else:
+        found += [*_numbers(cells), *period_changes(cells, periods)]
+    kept = [change for change in found if change is not None and change.errors >= least]
+    return sorted(kept, key=lambda change: -change.errors)
+
+
+def _missing(cells: Cells) -> Change | None:
+    a, b = (float(cells.missing[cells.side(side)].mean()) for side in (False, True))
+    n, m = cells.n_a, len(cells) - cells.n_a
+    pooled = float(cells.missing.mean())
+    error = math.sqrt(pooled * (1.0 - pooled) * (1.0 / n + 1.0 / m))
+    if error == 0.0:
+        return None
+    return Change("missing", a, b, f"missing {percent(a)} -> {percent(b)}", abs(a - b) / error)
+
+
+def _levels(cells: Cells, least: float) -> list[Change | None]:
+    a, b = level_shares(cells)
+    counts = [int((~cells.missing[cells.side(side)]).sum()) for side in (False, True)]
+    if min(counts) == 0:
+        return []
+    p = (counts[0] * a + counts[1] * b) / sum(counts)
+    errors = np.sqrt(np.maximum(p * (1.0 - p), 1e-12) * (1.0 / counts[0] + 1.0 / counts[1]))
+    size = np.abs(a - b) / errors
+    # The chance of so many levels: the largest of them stands for the column.
+    size = np.where(p * min(counts) >= _EXPECTED, size, 0.0)
+    shown = [j for j in np.argsort(-np.abs(a - b), kind="stable") if size[j] >= least]
+    if cells.kind == "boolean":
+        shown = [1] if shown else []
+    if not shown:
+        return []
+    words = [f"{_quoted(cells.show(float(j)))} {percent(a[j])} -> {percent(b[j])}" for j in shown[:3]]
+    more = f" and {len(shown) - 3} more" if len(shown) > 3 else ""
+    j = int(shown[0])
+    return [Change("categories", float(a[j]), float(b[j]), ", ".join(words) + more, float(size.max()))]
+
+
+def _numbers(cells: Cells) -> list[Change | None]:
+    sides = [cells.values[cells.side(b)][cells.present[cells.side(b)]] for b in (False, True)]
+    n, m = (len(side) for side in sides)
+    if min(n, m) < 2:
+        return []
+    (mean_a, mean_b), (sd_a, sd_b) = ([float(s.mean()) for s in sides], [float(s.std(ddof=1)) for s in sides])
+    error = math.sqrt(sd_a**2 / n + sd_b**2 / m)
+    found: list[Change | None] = []
+    time = cells.kind == "time"
+    if error > 0.0:
+        shown = [cells.show(mean_a), cells.show(mean_b)] if time else list(pair(mean_a, mean_b))
+        found.append(Change("mean", mean_a, mean_b, f"mean {shown[0]} -> {shown[1]}", abs(mean_a - mean_b) / error))
+    if sd_a > 0.0 and sd_b > 0.0:
+        # The variance of a log standard deviation, from the fourth moments: (kurtosis - 1) / 4 n.
+        spread = math.sqrt(sum(max(0.0, _kurtosis(s) - 1.0) / 4.0 / len(s) for s in sides))
+        size = abs(math.log(sd_b / sd_a)) / spread if spread > 0.0 else 0.0
+        low, high = (duration(sd_a), duration(sd_b)) if time else pair(sd_a, sd_b)
+        found.append(Change("spread", sd_a, sd_b, f"spread {low} -> {high}", size))
+    largest = max((change.errors for change in found if change is not None), default=0.0)
+    distance, point = _largest_gap(*sides)
+    errors = distance / math.sqrt(0.25 * (1.0 / n + 1.0 / m))
+    # A change of shape is reported where it is clearer than that of the mean and of the spread.
+    if errors > 1.25 * largest:
+        a, b = (float((side <= point).mean()) for side in sides)
+        text = f"shape: {percent(a)} -> {percent(b)} at most {cells.show(point)}"
+        found.append(Change("shape", a, b, text, errors))
+    return found
+
+
+def _largest_gap(x: Array, y: Array) -> tuple[float, float]:
+    """Return the Kolmogorov-Smirnov distance and where it is."""
+    x, y = np.sort(x), np.sort(y)
+    grid = np.concatenate([x, y])
+    gap = np.abs(np.searchsorted(x, grid, "right") / x.size - np.searchsorted(y, grid, "right") / y.size)
+    best = int(np.argmax(gap))
+    return float(gap[best]), float(grid[best])
+
+
+def _kurtosis(values: Array) -> float:
+    deviations = values - values.mean()
+    unit = float(np.abs(deviations).max(initial=0.0))
+    deviations = deviations / unit if unit > 0.0 else deviations  # fourth powers leave the range of floats early
+    square = float((deviations**2).mean())
+    return float((deviations**4).mean()) / square**2 if square > 0.0 else 3.0
+
+
+def pair(a: float, b: float) -> tuple[str, str]:
+    """Return two numbers with as many digits as tell them apart, four at least."""
+    for digits in (4, 5, 6, 8, 10, 13, 17):
+        text = (plain(a, digits), plain(b, digits))
+        if text[0] != text[1]:
+            return text
+    return text
+
+
+def duration(seconds: float) -> str:
+    """Return a number of seconds in a unit that suits it."""
+    for unit, size in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.3g} s"
+
+
+def _quoted(text: str) -> str:
+    return repr(text if len(text) <= 24 else text[:23] + "\u2026")
+
+
+_DAY = 86400.0
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
+_HOURS = tuple(f"{hour:02d}:00 to {hour:02d}:59" for hour in range(24))
+#: Hours, weekdays and months, by the names of the periods that they are in.
+N_PHASES = {"day": 24, "week": 7, "year": 12}
+
+# The weekend and the median time of day are easier to read than one of seven days or 24 hours, and are taken in place
+# of it if they changed nearly as significantly.
+_NEARLY = 0.8
+
+# The median time of day is reported from this change on; below, the most changed hour says more.
+_LEAST_SECONDS = 60.0
+
+
+def phases(cells: Cells, period: str) -> Index:
+    """Return the hour of the day, the day of the week from Monday, or the month of each cell: (n,)."""
+    if period == "day":
+        return np.asarray((cells.values % _DAY) // 3600.0, dtype=np.int64)
+    days = np.floor(cells.values / _DAY).astype(np.int64)
+    if period == "week":
+        return (days + 3) % 7  # 1 January 1970 was a Thursday
+    return np.asarray(days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) % 12)
+
+
+def period_changes(cells: Cells, periods: tuple[str, ...]) -> list[Change]:
+    """Return the change within each period: the time of day, the weekend or a weekday, a month."""
+    if cells.unit == "time":  # which is nothing but a time of day, and described as a number
+        return []
+    present = [cells.present[cells.side(b)] for b in (False, True)]
+    if min(int(side.sum()) for side in present) == 0:
+        return []
+    return [_period_change(cells, period, present) for period in periods]
+
+
+def _period_change(cells: Cells, period: str, present: list[Mask]) -> Change:
+    bins = phases(cells, period)
+    sides = [bins[cells.side(b)][present[b]] for b in (False, True)]
+    shares = [np.bincount(side, minlength=N_PHASES[period]) / len(side) for side in sides]
+    n, m = (len(side) for side in sides)
+    if period == "year":
+        return _most_changed("month", _MONTHS, shares, n, m)
+    if period == "week":
+        best = _most_changed("weekday", _WEEKDAYS, shares, n, m)
+        low, high = (float(share[5:].sum()) for share in shares)
+        errors = _errors(low, high, n, m)
+        weekend = Change("weekday", low, high, f"weekend {percent(low)} -> {percent(high)}", errors)
+        return weekend if errors >= _NEARLY * best.errors else best
+    best = _most_changed("time of day", _HOURS, shares, n, m)
+    clock, seconds = _clock(cells, present, shares[0] + shares[1])
+    return clock if clock.errors >= _NEARLY * best.errors and seconds >= _LEAST_SECONDS else best
+
+
+def _most_changed(what: str, names: Sequence[str], shares: list[Array], n: int, m: int) -> Change:
+    """Return the change of the bin with most standard errors."""
+    errors = [_errors(float(a), float(b), n, m) for a, b in zip(*shares, strict=True)]
+    j = int(np.argmax(errors))
+    a, b = (float(share[j]) for share in shares)
+    return Change(what, a, b, f"{names[j]} {percent(a)} -> {percent(b)}", errors[j])
+
+
+def _errors(a: float, b: float, n: int, m: int) -> float:
+    """Return the difference of two shares of n and m cells in standard errors."""
+    p = (n * a + m * b) / (n + m)
+    error = math.sqrt(max(p * (1.0 - p), 1e-12) * (1.0 / n + 1.0 / m))
+    return abs(a - b) / error
+
+
+def _clock(cells: Cells, present: list[Mask], shares: Array) -> tuple[Change, float]:
+    """Return the change of the median time of day, and its seconds; days begin where there are fewest cells."""
+    # Of several empty hours the middle one of the longest night, which may go over midnight.
+    empty = np.tile(shares <= shares.min() + 1e-3, 2)
+    runs = np.array([next((k for k in range(24) if not empty[h + k]), 24) for h in range(24)])
+    start = 3600.0 * ((int(np.argmax(runs)) + int(runs.max()) // 2) % 24)
+    clock = (cells.values - start) % _DAY
+    sides = [clock[cells.side(b)][present[b]] for b in (False, True)]
+    middle = float(np.median(np.concatenate(sides)))
+    below = [float((side < middle).mean() + 0.5 * (side == middle).mean()) for side in sides]
+    a, b = (float(np.median(side)) for side in sides)
+    shown = [f"{int(t // 3600):02d}:{int(t // 60 % 60):02d}" for t in ((a + start) % _DAY, (b + start) % _DAY)]
+    text = f"time of day: median {shown[0]} -> {shown[1]}"
+    low, high = (a + start) % _DAY, (b + start) % _DAY
+    return Change("time of day", low, high, text, _errors(below[0], below[1], len(sides[0]), len(sides[1]))), abs(a - b)

@@ -1,0 +1,61 @@
+"""The options of a comparison, checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+#: Rows of each side that are tested at most, unless ``max_rows`` is given.
+MAX_ROWS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The arguments of ``compare``; ``is_drawn`` if ``max_rows`` was given."""
+
+    by: str | None
+    value_a: Any
+    value_b: Any
+    columns: tuple[str, ...]
+    exclude: tuple[str, ...]
+    common: bool
+    alpha: float
+    tolerance: float | None
+    kernel: Any
+    null: Any
+    block_size: int | str | None
+    seed: int
+    max_rows: int
+    delimiter: str | None
+    missing: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    is_drawn: bool = False
+    memory: int | str | None = None
+    checkpoint: str | None = None
+    skip_bad_parts: bool = False
+    workers: Any = None
+    budget: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the options as plain values, None for defaults."""
+        return {
+            "alpha": self.alpha,
+            "seed": self.seed,
+            "block_size": self.block_size,
+            "budget": self.budget,
+            "kernel": None if self.kernel is None else str(self.kernel),
+            "null": None if self.null is None else str(self.null),
+            "tolerance": self.tolerance,
+            "columns": list(self.columns) or None,
+            "exclude": list(self.exclude) or None,
+            "common": self.common,
+            "by": self.by,
+            "a": None if self.value_a is None else str(self.value_a),
+            "b": None if self.value_b is None else str(self.value_b),
+            "delimiter": self.delimiter,
+            "max_rows": self.max_rows,
+            "missing": list(self.missing) or None,
+            "categories": list(self.categories) or None,
+            "memory": self.memory,
+            "skip_bad_parts": self.skip_bad_parts,
+        }

@@ -1,0 +1,184 @@
+"""Description of the tests of a comparison: columns, relations, charts and examples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from btests.comparison.cells import Cells
+from btests.comparison.changes import changes, describe_levels, describe_side
+from btests.comparison.charts import column_chart, examples, histogram, most_changed_pair, witness
+from btests.comparison.compare_options import Options
+from btests.comparison.features import pooled_ranks
+from btests.comparison.format import short_name
+from btests.comparison.pairs import relation_measure
+from btests.comparison.results import Column, Comparison, ComponentTest, Relation
+from btests.comparison.tests import ColumnTests, Tests
+from btests.comparison.total_variation import both_beyond, columns_beyond, joint_beyond, total_variation
+from btests.plan import Array
+from btests.result import TestResult
+
+# The effect of a column whose own p-value is above this, and that is not significant, is reported as 0: the estimate
+# is made for some dozens of rows and more, the p-value is exact for any number.
+_PLAIN = 0.05
+
+# Rows whose coordinates examples are chosen from.
+_EXAMPLE_ROWS = 1500
+
+
+def describe(columns: Sequence[Cells], tests: Tests, names: tuple[str, str], options: Options) -> Comparison:
+    """Return the comparison that some tests give, without the rows and columns that were not tested.
+
+    Parameters
+    ----------
+    columns : sequence of Cells
+        The columns that were tested.
+    tests : Tests
+        Results of the tests.
+    names : tuple of two str
+        Names of the tables.
+    options : Options
+        Options of the comparison.
+    """
+    found = _columns(columns, tests, options.alpha, names)
+    pvalue, beyond = tests.pvalue, None
+    if options.tolerance is not None:
+        pvalue, beyond, found = _tolerated(columns, tests, options.tolerance, options.alpha, found)
+    relations = _relations(columns, tests.column_tests, found, options.alpha)
+    ranked = sorted(found, key=lambda column: (-column.effect, column.pvalue))
+    details = {
+        "relations_tested": len(tests.column_tests.pairs),
+        "settings": options.to_dict(),
+        "pvalue_any_difference": tests.pvalue,
+        "beyond": beyond,
+        "smallest_pvalue": tests.smallest_pvalue(),
+        **_witness(columns, ranked, relations, tests, names),
+        "command": None,
+    }
+    return Comparison(
+        pvalue,
+        options.alpha,
+        tests.joint.result,
+        tests.joint.effect,
+        tuple(ranked),
+        tuple(relations),
+        tuple(_component_tests(tests, options.alpha)),
+        tests.encoding,
+        (),
+        tests.notes,
+        names,
+        details,
+    )
+
+
+def _component_tests(tests: Tests, alpha: float) -> list[ComponentTest]:
+    found = [_joint_test(tests.joint.result, alpha)]
+    for name, title, scored, p in tests.others():
+        largest = scored.largest()
+        draws = largest.scores[0, :-1]
+        null = {**histogram(draws), "n_draws": int(draws.size)}
+        observed = float(largest.observed[0])
+        axis = "largest normal score (standard deviations)"
+        found.append(ComponentTest(name, title, p, len(scored.scores), axis, observed, _upper(draws, alpha), null))
+    return found
+
+
+def _joint_test(result: TestResult, alpha: float) -> ComponentTest:
+    draws = getattr(result.null_distribution, "draws", None)
+    null = None if draws is None or not len(draws) else {**histogram(draws), "n_draws": len(draws)}
+    threshold = result.threshold(alpha)
+    finite = threshold if np.isfinite(threshold) else None
+    n_tests = max(1, len(result.candidates))
+    axis = f"MMD^2 with {short_name(result.kernel)}"
+    return ComponentTest(
+        "joint", "joint test of all columns", result.pvalue, n_tests, axis, result.statistic, finite, null
+    )
+
+
+def _upper(draws: Array, alpha: float) -> float | None:
+    k = int(np.floor(alpha * (draws.size + 1)))
+    return float(np.sort(draws)[draws.size - k]) if k >= 1 else None
+
+
+def _columns(columns: Sequence[Cells], tests: Tests, alpha: float, names: tuple[str, str]) -> list[Column]:
+    scored, codes = tests.column_tests.by_column, tests.encoding.codes
+    own, corrected = scored.pvalues(), scored.corrected()
+    found = []
+    for j, cells in enumerate(columns):
+        details = {
+            "levels": describe_levels(cells),
+            "chart": column_chart(cells, names),
+            "encoding": str(codes[j]),
+        }
+        changed, periods = bool(corrected[j] <= alpha), codes[j].periods
+        effect = tests.column_tests.effects[j] if changed or own[j] <= _PLAIN else 0.0
+        if changed and effect == 0.0:
+            rank = pooled_ranks(cells) if cells.kind in ("number", "time") else None
+            effect = total_variation(cells, rank, periods, significant=True)
+        found.append(
+            Column(
+                cells.name,
+                cells.kind,
+                effect,
+                float(own[j]),
+                float(corrected[j]),
+                changed,
+                tuple(changes(cells, periods, significant=changed)),
+                describe_side(cells, False),
+                describe_side(cells, True),
+                details,
+            )
+        )
+    return found
+
+
+def _tolerated(
+    columns: Sequence[Cells], tests: Tests, tolerance: float, alpha: float, found: Sequence[Column]
+) -> tuple[float, dict[str, float | None], list[Column]]:
+    """Return p-value, its parts and columns for the hypothesis that at most a tolerated share of rows differs."""
+    beyond = columns_beyond(columns, tests.orders, tolerance)
+    joint = joint_beyond(tests.joint.effect, tolerance)
+    marked = [
+        replace(column, pvalue_beyond=float(p), beyond=bool(p <= alpha))
+        for column, p in zip(found, beyond, strict=True)
+    ]
+    return both_beyond(joint, beyond), {"joint": joint, "columns": float(beyond.min())}, marked
+
+
+def _relations(columns: Sequence[Cells], tests: ColumnTests, found: Sequence[Column], alpha: float) -> list[Relation]:
+    scored = tests.by_pair
+    if scored is None:
+        return []
+    own, corrected = scored.pvalues(), scored.corrected()
+    kept = []
+    for (i, j), p, q in zip(tests.pairs, own, corrected, strict=True):
+        if q <= alpha and not found[i].changed and not found[j].changed:
+            measured = relation_measure(columns[i], columns[j])
+            kept.append(Relation((columns[i].name, columns[j].name), float(p), float(q), *measured))
+    return sorted(kept, key=lambda relation: (relation.pvalue_corrected, -abs(relation.a - relation.b)))
+
+
+def _witness(
+    columns: Sequence[Cells],
+    ranked: Sequence[Column],
+    relations: Sequence[Relation],
+    tests: Tests,
+    names: tuple[str, str],
+) -> dict[str, Any]:
+    """Return the witness function on two columns, and the rows most typical of each side."""
+    cells = {own.name: own for own in columns}
+    ordered = [cells[column.name] for column in ranked]
+    related = relations[0].columns if relations else None
+    pair = most_changed_pair(ordered, [(column.changed, column.effect) for column in ranked], related)
+    bandwidth = getattr(tests.joint.effect.kernel, "bandwidth", None)
+    if not isinstance(bandwidth, float):
+        bandwidth = float(np.sqrt(len(tests.encoding.owners)))
+    first = tests.orders[0][:_EXAMPLE_ROWS], tests.orders[1][:_EXAMPLE_ROWS]
+    points = tests.encoding.encode(columns, first)
+    return {
+        "witness": None if pair is None else witness(*pair, names),
+        "examples": examples(points, ordered, tests.orders, bandwidth),
+    }

@@ -1,0 +1,131 @@
+"""Two sides in one table: rows split by the values of a column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from btests.comparison.format import option
+from btests.comparison.need import arrow
+from btests.comparison.sources import Loaded
+
+# Values that a message shows, at most.
+_SHOWN = 8
+
+
+def split_by(whole: Loaded, by: str, value_a: Any, value_b: Any) -> tuple[Loaded, Loaded]:
+    """Return the rows of both sides, without the column that splits them."""
+    table = whole.table
+    if by not in table.column_names:
+        there = ", ".join(map(repr, table.column_names[:_SHOWN]))
+        raise ValueError(f"there is no column {by!r} in {whole.name}; there are {there}")
+    if table.num_columns == 1:
+        raise ValueError(f"{whole.name} has no column but {by!r}")
+    values, batches = SideValues(by, value_a, value_b), table.to_batches()
+    for batch in batches:
+        values.add(batch)
+    schema = table.drop_columns([by]).schema
+    one, two = (
+        Loaded(
+            arrow().Table.from_batches([RowFilter(by, key).rows(batch) for batch in batches], schema), f"{by} = {text}"
+        )
+        for key, text in values.chosen()
+    )
+    return one, two
+
+
+@dataclass(frozen=True, slots=True)
+class RowFilter:
+    """The rows of a batch whose cell in column ``by`` has a certain key (see ``key_of``)."""
+
+    by: str
+    key: str
+
+    def rows(self, batch: Any) -> Any:
+        """Return those rows of a batch, without that column."""
+        coded = batch.column(batch.schema.get_field_index(self.by)).dictionary_encode()
+        right = np.array([key_of(value) == self.key for value in coded.dictionary.to_pylist()] + [False])
+        codes = coded.indices.fill_null(len(right) - 1).to_numpy(zero_copy_only=False)
+        rest = batch.select([name for name in batch.schema.names if name != self.by])
+        return rest.filter(arrow().array(right[codes]))
+
+
+@dataclass(slots=True)
+class SideValues:
+    """The values of a column that splits a table into sides, collected batch by batch."""
+
+    by: str
+    value_a: Any
+    value_b: Any
+    found: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if (self.value_a is None) != (self.value_b is None):
+            raise ValueError(f"{_both()} go together: name the values of {self.by!r} for both sides, or none")
+        if self.value_a is not None and key_of(self.value_a) == key_of(self.value_b):
+            raise ValueError(f"{_both()} are the same value of {self.by!r}, {self.value_a}")
+
+    def add(self, batch: Any) -> None:
+        """Add the values of a batch."""
+        column = batch.column(batch.schema.get_field_index(self.by))
+        try:
+            values = column.unique().to_pylist()
+        except arrow().ArrowNotImplementedError:
+            raise ValueError(f"column {self.by!r} holds {column.type}, which cannot split a table") from None
+        for value in values:
+            if value is not None:
+                self.found.setdefault(key_of(value), value)
+        if self.value_a is None and len(self.found) > 2:
+            raise ValueError(
+                f"column {self.by!r} has more than two different values ({self._shown()}); say which two to compare "
+                f"with {_both()}"
+            )
+
+    def keys(self) -> list[str]:
+        """Return the keys of the sides that are known so far, two at most."""
+        return list(self.found) if self.value_a is None else [key_of(self.value_a), key_of(self.value_b)]
+
+    def chosen(self) -> tuple[tuple[str, str], tuple[str, str]]:
+        """Return the key and the text of the value of each side."""
+        if self.value_a is None:
+            if len(self.found) != 2:
+                raise ValueError(f"column {self.by!r} has one value, {self._shown()}; it must have one for each side")
+            keys = sorted(self.found, key=lambda key: _rank(self.found[key]))
+        else:
+            keys = [key_of(self.value_a), key_of(self.value_b)]
+            for key, value in zip(keys, (self.value_a, self.value_b), strict=True):
+                if key not in self.found:
+                    raise ValueError(f"no row has {self.by} = {value}; there are {self._shown()}")
+        one, two = ((key, _text(self.found[key])) for key in keys)
+        return one, two
+
+    def _shown(self) -> str:
+        texts = [_text(value) for value in self.found.values()]
+        return ", ".join(texts[:_SHOWN]) + (", ..." if len(texts) > _SHOWN else "")
+
+
+def key_of(value: Any) -> str:
+    """Return a text that equal values share: 1, 1.0 and "1", or True and "true"."""
+    if isinstance(value, (bool, np.bool_)):
+        return str(value).lower()
+    try:
+        return repr(float(value))
+    except (TypeError, ValueError):
+        return str(value)
+
+
+def _rank(value: Any) -> tuple[int, float, str]:
+    try:
+        return 0, float(value), ""
+    except (TypeError, ValueError):
+        return 1, 0.0, str(value)
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _both() -> str:
+    return f"{option('value_a')} and {option('value_b')}"

@@ -1,0 +1,150 @@
+"""The joint kernel test of all columns, on rows in memory or in files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from btests.api import btest
+from btests.block_size import check_block_rule
+from btests.comparison.cells import Cells
+from btests.comparison.compare_options import Options
+from btests.comparison.encoding import Encoding
+from btests.comparison.format import option
+from btests.comparison.swap_units import comes_first, row_orders
+from btests.data.permuted import Dealt
+from btests.data.protocol import Source
+from btests.execution.checkpoint import Recorder
+from btests.execution.out_of_core import Stored
+from btests.execution.samples import StoredSamples, open_samples
+from btests.nulls import Null, SignFlip
+from btests.nulls.protocol import kinds_of_blocks, wants_gram
+from btests.nulls.registry import null_of
+from btests.pipeline import Question
+from btests.plan import Index
+from btests.result import TestResult
+from btests.selection import Aggregate, MedianHeuristic, Setting, default_family
+
+#: The kernels of the joint test by default, and the place of the Gaussian of median bandwidth among them.
+DEFAULT_KERNELS = Aggregate(default_family())
+CENTRE = 5
+
+# Rows of each side for the median heuristic of the effect, and draws of a null that is not used.
+_MEDIAN_ROWS = 500
+_FEW_RESAMPLES = 19
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """The joint test, and the test whose MMD^2 is the effect: with one kernel that is fixed in advance."""
+
+    result: TestResult
+    effect: TestResult
+
+
+def joint_in_memory(
+    columns: Sequence[Cells], encoding: Encoding, orders: tuple[Index, Index], options: Options
+) -> Joint:
+    """Return the joint test of pooled columns; the effect depends neither on the seed nor on which table is first."""
+    x, y = encoding.encode(columns, orders)
+    null = null_of(options.null)
+    settings: dict[str, Any] = {
+        "block_size": options.block_size,
+        "budget": options.budget,
+        "shuffle": False,  # the rows are in random order, and the columns on one scale
+        "scale": False,
+    }
+    chosen = DEFAULT_KERNELS if options.kernel is None and isinstance(null, SignFlip) else options.kernel
+    result = btest(x, y, kernel=chosen, null=null, seed=options.seed, **settings)
+    if options.seed != 0:
+        fixed = row_orders(columns, 0)
+        x, y = (side[_inverse(own)[always]] for side, own, always in zip((x, y), orders, fixed, strict=True))
+    one = MedianHeuristic(n_rows=_MEDIAN_ROWS) if options.kernel is None else options.kernel
+    return Joint(result, btest(x, y, kernel=one, null=SignFlip(_FEW_RESAMPLES), seed=0, **settings))
+
+
+def _inverse(order: Index) -> Index:
+    out = np.empty_like(order)
+    out[order] = np.arange(len(order))
+    return out
+
+
+def null_in_pieces(null: object) -> Null:
+    """Return the null of the joint test.
+
+    Raises
+    ------
+    ValueError
+        If it needs all rows in memory.
+    """
+    found = null_of(null)
+    if wants_gram(found):
+        raise ValueError(
+            f"{option('null')} {null} needs all rows in memory at once, and these tables are larger; "
+            f"draw some of their rows with {option('max_rows')}, or take another null"
+        )
+    return found
+
+
+def joint_of_sources(
+    x: Source,
+    y: Source,
+    columns: Sequence[Cells],
+    options: Options,
+    recorder: Recorder,
+    *,
+    report: Callable[[int], None],
+) -> Joint:
+    """Return the joint test of all rows of two sources in random order.
+
+    Parameters
+    ----------
+    x, y : Source
+        Coordinates of the rows.
+    columns : sequence of Cells
+        Some rows of both, which determine the random order of two sources of one length.
+    options : Options
+        Kernel, null, block size and workers.
+    recorder : Recorder
+        Saves and restores finished chunks.
+    report : callable
+        Called with the number of shuffled rows.
+    """
+    null = null_in_pieces(options.null)
+    blocks = kinds_of_blocks(null)
+    rule = check_block_rule(options.block_size, None, options.budget, **blocks)
+    kernel = DEFAULT_KERNELS if options.kernel is None and isinstance(null, SignFlip) else options.kernel
+    streams = _streams(columns, x.n_rows, y.n_rows)
+    with closing(shuffled(x, y, recorder.seed, streams, report, workers=options.workers)) as samples:
+        read, executor = samples.read, samples.executor(recorder)
+        setting = Setting(rule, executor=executor)
+        result = Question(kernel, null, recorder.seed, setting, samples.order).of(samples.x, samples.y)
+        effect = result
+        if kernel is DEFAULT_KERNELS:
+            fixed, same = result.candidates[CENTRE].kernel, check_block_rule(result.block_size, None, None, **blocks)
+            question = Question(fixed, SignFlip(_FEW_RESAMPLES), 0, Setting(same, executor=executor), samples.order)
+            effect = question.of(samples.x, samples.y)
+    return Joint(replace(result, read=read), effect)
+
+
+def _streams(columns: Sequence[Cells], n_x: int, n_y: int) -> tuple[int, int]:
+    """Return the random stream of each side, 1 and 2, the same ones if the sides change places."""
+    first = n_x > n_y if n_x != n_y else comes_first(columns)
+    return (1, 2) if first else (2, 1)
+
+
+def shuffled(
+    x: Source, y: Source, seed: int, streams: tuple[int, int], report: Callable[[int], None], *, workers: Any = None
+) -> StoredSamples:
+    """Return both in random order: on workers, or each through a temporary file, in one pass over the source."""
+    if workers is not None:
+        return open_samples(x, y, seed, True, workers, streams=streams)
+    # No rows are held ahead, so that nothing is taken from the source but in that pass.
+    dealt = [Dealt.of(source, seed, stream, True, memory=1) for source, stream in zip((x, y), streams, strict=True)]
+    dealt[0].prepare(report)
+    dealt[1].prepare(lambda done: report(x.n_rows + done))
+    return StoredSamples(Stored(dealt[0], 0, x.n_rows), Stored(dealt[1], 0, y.n_rows))

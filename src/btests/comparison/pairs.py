@@ -1,0 +1,261 @@
+"""Pairs of columns: tests of their relation, and its change in plain numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from btests.comparison.cells import Cells, Mask
+from btests.comparison.features import pooled_ranks, relation_scores
+from btests.comparison.format import percent
+from btests.comparison.scores import Features, Scored, quadratic_scores
+from btests.comparison.swap_units import Units
+from btests.plan import Array
+
+Singles = npt.NDArray[np.float32]
+
+#: More columns than this are not tested in pairs.
+MOST_COLUMNS = 150
+
+# Scores of a column, by how many columns there are: the products of all scores must fit into memory.
+_SCORES_BY_COLUMNS = ((30, 4), (60, 2), (MOST_COLUMNS, 1))
+
+# Pairs of rows from which it is learned what the margins say about products, in all, and for each two columns at least.
+_ROWS = 600_000
+_LEAST_REGRESSION_ROWS = 1_000
+
+# Added to the variances of scores, which are 1: scores that say the same share what they say.
+_RIDGE = 1e-3
+
+# Lower limit of the residual variance share of a product: nearly collinear products are not inflated.
+_LEAST_LEFT = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """Scores of a column in the order of the units, (n, k), the first ``n_scores`` of which have products."""
+
+    scores: Singles
+    n_scores: int
+
+
+def most_scores(n_columns: int) -> int:
+    """Return the maximal number of scores of a column in its relations, 0 where there are too many columns."""
+    return next((count for limit, count in _SCORES_BY_COLUMNS if n_columns <= limit), 0)
+
+
+def scored_pairs(margins: Sequence[Margin], units: Units) -> tuple[list[tuple[int, int]], Scored]:
+    """Return all pairs of columns, and how unlikely the change of their relations is.
+
+    The features of a pair are the products of the scores of its columns, less their regression on the scores of
+    either column over pooled rows, in units of the residual deviation. Where neither margin changed, that leaves the
+    difference of their means, and takes away noise: of columns that go together closely, nearly all.
+    """
+    pairs = list(combinations(range(len(margins)), 2))
+    differences = _Differences.of(margins, units)
+    n_rows = min(units.n_pairs, max(_LEAST_REGRESSION_ROWS, _ROWS // len(pairs)))
+    features = []
+    for i, j in pairs:
+        beta, left = _told_by_margins(margins[i], margins[j], units.n_x, n_rows)
+        d, c = differences.of_pair(i, j, beta)
+        features.append(Features.of_one(d / left, c / left))
+    return pairs, quadratic_scores(features, units.signs, units.exhaustive)
+
+
+def _told_by_margins(one: Margin, two: Margin, n_x: int, n_rows: int) -> tuple[Array, Array]:
+    """Return the regression of k products of two columns on all q scores of both, and what is left: (q, k) and (k,).
+
+    From the first pairs of rows, both rows of each: no sign changes the result.
+    """
+    rows = np.r_[:n_rows, n_x : n_x + n_rows]
+    u, v = one.scores[rows], two.scores[rows]
+    products = (u[:, : one.n_scores, None] * v[:, None, : two.n_scores]).reshape(len(rows), -1)
+    given = np.concatenate([u, v], axis=1)
+    given -= given.mean(axis=0)
+    square = (given.T @ given).astype(np.float64) / len(rows)
+    square[np.diag_indices_from(square)] += _RIDGE
+    cross = (given.T @ products).astype(np.float64) / len(rows)
+    beta = np.asarray(np.linalg.solve(square, cross))
+    variance = products.var(axis=0, dtype=np.float64)
+    return beta, np.sqrt(np.maximum(variance - (beta * cross).sum(axis=0), _LEAST_LEFT * (variance + _LEAST_LEFT)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Differences:
+    """D and c (see ``Units``) of all scores, (u, q) and (q,), and of all products, (u, p, p) and (p, p).
+
+    ``places`` are where the scores of each column begin, and the end; ``products`` the same for those with products.
+    """
+
+    places: npt.NDArray[np.int64]
+    products: npt.NDArray[np.int64]
+    first: tuple[Array, Array]
+    second: tuple[Array, Array]
+
+    @classmethod
+    def of(cls, margins: Sequence[Margin], units: Units) -> _Differences:
+        places = np.cumsum([0, *(margin.scores.shape[1] for margin in margins)])
+        products = np.cumsum([0, *(margin.n_scores for margin in margins)])
+        found = [units.difference_of_rows(margin.scores) for margin in margins]
+        first = np.concatenate([d for d, _ in found], axis=1), np.concatenate([c for _, c in found])
+        stacked = np.concatenate([margin.scores[:, : margin.n_scores] for margin in margins], axis=1)
+        return cls(places, products, first, _second_moments(stacked[: units.n_x], stacked[units.n_x :], units))
+
+    def of_pair(self, i: int, j: int, beta: Array) -> tuple[Array, Array]:
+        """Return D and c of the products of columns i and j, less what the margins say: (u, k) and (k,)."""
+        own = [np.arange(self.places[k], self.places[k + 1]) for k in (i, j)]
+        given = np.concatenate(own)
+        rows, columns = (slice(self.products[k], self.products[k + 1]) for k in (i, j))
+        moving = self.second[0][:, rows, columns].reshape(len(self.second[0]), -1)
+        still = self.second[1][rows, columns].ravel()
+        return moving - self.first[0][:, given] @ beta, still - self.first[1][given] @ beta
+
+
+def _second_moments(x: Singles, y: Singles, units: Units) -> tuple[Array, Array]:
+    """Return D and c (see ``Units``) of the products of all scores: (n, p) twice to (u, p, p) and (p, p)."""
+    p, m = x.shape[1], units.n_pairs
+    ends = np.append(units.starts[1:], m)
+    moving = np.empty((len(units.starts), p, p))
+    for out, start, end in zip(moving, units.starts, ends, strict=True):
+        out[:] = x[start:end].T @ x[start:end] - y[start:end].T @ y[start:end]
+    still = (x[m:].T @ x[m:] - y[m:].T @ y[m:]).astype(np.float64)
+    # Centred products: what is taken off cancels in pairs, and not in rows that are alone.
+    pooled = (x.T @ x + y.T @ y).astype(np.float64) / (len(x) + len(y))
+    still -= (len(x) - len(y)) * pooled
+    return units.weight * moving, units.weight * still
+
+
+_SCORES = 4
+
+# Two scores of a number do not yet say which cells are missing.
+_PLAIN_SCORES = 2
+
+# Standard errors that missing cells must have changed by to be what a relation is about.
+_ENOUGH = 3.0
+
+
+def relation_measure(one: Cells, two: Cells) -> tuple[str, float, float, str]:
+    """Return the name of a measure, its value on both sides, and both in words.
+
+    Where missing cells changed more significantly than present ones, how often they are missing together, or where the
+    other column has certain values. Else of two numbers the correlation of their pooled ranks where that changed
+    clearly; or, as for categories, the root of the summed squared correlations between their scores, which has no sign.
+    """
+    both = one.present & two.present
+    sides = (one.side(False), one.side(True))
+    found = [relation_scores(cells, _ranks(cells), _PLAIN_SCORES) for cells in (one, two)]
+    scores = [score[:, :k] for score, k in found]
+    empty = holes(one, two)
+    values = _change([[score[s][both[s]] for score in scores] for s in sides])
+    if empty is not None and empty.errors > max(_ENOUGH, values):
+        return empty.measure, empty.a, empty.b, empty.text
+    if {one.kind, two.kind} <= {"number", "time"}:
+        ranks = [pooled_ranks(cells) for cells in (one, two)]
+        a, b = (_correlation(*(rank[s][both[s]] for rank in ranks)) for s in sides)
+        if abs(a - b) > 0.02:
+            return _worded("rank correlation", a, b)
+    elif one.kind == two.kind == "boolean":
+        return _worded("correlation", *(_correlation(*(c.values[s][both[s]] for c in (one, two))) for s in sides))
+    scores = [score[:, :k] for score, k in (relation_scores(cells, _ranks(cells), _SCORES) for cells in (one, two))]
+    return _worded("association", *(_association(*(score[s] for score in scores)) for s in sides))
+
+
+def _worded(measure: str, a: float, b: float) -> tuple[str, float, float, str]:
+    return measure, a, b, f"{measure} {a:.3f} -> {b:.3f}"
+
+
+def _change(sides: list[list[Array]]) -> float:
+    """Return the largest change of a correlation between scores of two columns, in standard errors or so."""
+    if min(len(side[0]) for side in sides) < 2:
+        return 0.0
+    a, b = (_correlations(*side) for side in sides)
+    return float(np.abs(a - b).max(initial=0.0) / np.sqrt(sum(1.0 / len(side[0]) for side in sides)))
+
+
+def _ranks(cells: Cells) -> Array | None:
+    return pooled_ranks(cells) if cells.kind in ("number", "time") else None
+
+
+def _correlation(x: Array, y: Array) -> float:
+    if len(x) < 2 or x.std() == 0.0 or y.std() == 0.0:
+        return 0.0
+    return float(np.corrcoef(x, y)[0, 1])
+
+
+def _association(x: Array, y: Array) -> float:
+    return float(np.sqrt(np.sum(_correlations(x, y) ** 2)))
+
+
+def _correlations(x: Array, y: Array) -> Array:
+    """Return the correlations of all scores of two columns: (n, k) and (n, l) to (k, l), 0 where one is constant."""
+    x, y = x - x.mean(axis=0), y - y.mean(axis=0)
+    scale = np.outer(x.std(axis=0), y.std(axis=0)) * len(x)
+    return np.asarray((x.T @ y) / np.where(scale > 0.0, scale, np.inf))
+
+
+# Rows of both sides that a condition must hold for to be worth a word.
+_LEAST_ROWS = 20
+
+# Levels that are considered as conditions.
+_LEVELS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Holes:
+    """How often cells are missing on both sides under some condition, in words, and the change in standard errors."""
+
+    measure: str
+    a: float
+    b: float
+    text: str
+    errors: float
+
+
+def holes(one: Cells, two: Cells) -> Holes | None:
+    """Return how the missing cells of two columns go with the other column, where that changed most significantly."""
+    found = []
+    if one.missing.any() and two.missing.any():
+        text = f"{one.name} is missing together with {two.name}"
+        found.append(_rate("missing together", text, one, one.missing & two.missing, None))
+    for x, y in ((one, two), (two, one)):
+        if x.missing.any():
+            found += [_rate("missing by value", text, x, x.missing, rows) for text, rows in _conditions(x, y)]
+    return max((each for each in found if each is not None), key=lambda each: each.errors, default=None)
+
+
+def _conditions(x: Cells, y: Cells) -> list[tuple[str, Mask]]:
+    """Return values that y may have, as masks, with the words for "x is missing where y has them"."""
+    start = f"{x.name} is missing where {y.name}"
+    if y.kind in ("category", "boolean"):
+        counts = np.bincount(y.values[y.present].astype(np.int64), minlength=1)
+        frequent = np.argsort(-counts, kind="stable")[:_LEVELS]
+        return [(f"{start} is {y.show(float(j))!r}", (y.values == j) & y.present) for j in frequent]
+    middle = float(np.median(y.values[y.present])) if y.present.any() else 0.0
+    shown = y.show(middle)
+    return [
+        (f"{start} is above {shown}", (y.values > middle) & y.present),
+        (f"{start} is at most {shown}", (y.values <= middle) & y.present),
+    ]
+
+
+def _rate(measure: str, text: str, cells: Cells, holes: Mask, among: Mask | None) -> Holes | None:
+    shares, counts = [], []
+    for second in (False, True):
+        part = holes[cells.side(second)]
+        part = part if among is None else part[among[cells.side(second)]]
+        if len(part) < _LEAST_ROWS:
+            return None
+        shares.append(float(part.mean()))
+        counts.append(len(part))
+    a, b = shares
+    pooled = (a * counts[0] + b * counts[1]) / sum(counts)
+    if not 0.0 < pooled < 1.0:
+        return None
+    errors = abs(a - b) / math.sqrt(pooled * (1.0 - pooled) * (1.0 / counts[0] + 1.0 / counts[1]))
+    often = "more" if b > a else "less"
+    return Holes(measure, a, b, f"{text} {often} often: {percent(a)} -> {percent(b)}", errors)

@@ -1,0 +1,182 @@
+"""The tests of a comparison: joint, by column, and by pair of columns."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from btests.block_size import PAPER_EXPONENT, root
+from btests.comparison.cells import Cells
+from btests.comparison.compare_options import Options
+from btests.comparison.encoding import Encoding
+from btests.comparison.features import column_differences, pooled_ranks, relation_scores
+from btests.comparison.joint import Joint, joint_in_memory
+from btests.comparison.pairs import MOST_COLUMNS, Margin, most_scores, scored_pairs
+from btests.comparison.scores import Features, Scored, combine, quadratic_scores
+from btests.comparison.swap_units import Units, row_orders
+from btests.comparison.total_variation import total_variation
+from btests.nulls import SignFlip
+from btests.plan import Index, Plan
+from btests.symmetries import SignDraws, SwapGroups
+
+#: Weight of each test in the verdict: a change of a table is a change of one of its columns as a rule.
+WEIGHTS = {"joint": 1.0, "columns": 2.0, "pairs": 1.0}
+
+# For columns and pairs, rows swap in blocks of at most so many rows, in strata as if for so many kernels: several
+# hundred independent signs. The null variance of a linear statistic with score z is 1 + z^2 / n_signs times as large.
+_LARGEST_BLOCK, _SHARES = 128, 8
+
+#: Returns the joint test of columns, given their encoding and the orders of their rows.
+JointTest = Callable[[Sequence[Cells], Encoding, tuple[Index, Index], Options], Joint]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnTests:
+    """Scores of each column and of each pair under sign flips, and the estimated total variation of each column.
+
+    ``by_pair`` is None where there is one column, or too many.
+    """
+
+    by_column: Scored
+    effects: tuple[float, ...]
+    pairs: tuple[tuple[int, int], ...]
+    by_pair: Scored | None
+
+    @classmethod
+    def of(cls, columns: Sequence[Cells], encoding: Encoding, units: Units) -> ColumnTests:
+        """Test columns one by one and in pairs, under the signs of ``units``."""
+        most = most_scores(len(columns)) if len(columns) > 1 else 0
+        features: list[Features] = []
+        owners: list[int] = []
+        effects, margins = [], []
+        for j, (cells, code) in enumerate(zip(columns, encoding.codes, strict=True)):
+            permuted = units.permute(cells)
+            rank = pooled_ranks(permuted) if cells.kind in ("number", "time") else None
+            for part in column_differences(permuted, code, rank, units):
+                features.append(part)
+                owners += [j] * part.weights.shape[1]
+            effects.append(total_variation(permuted, rank, code.periods))
+            if most:
+                scores, n_scores = relation_scores(permuted, rank, most)
+                margins.append(Margin(scores.astype(np.float32), n_scores))
+        # Present and missing cells have statistics of their own: a column has changed if one of them has.
+        by_column = quadratic_scores(features, units.signs, units.exhaustive).grouped(owners)
+        if not most:
+            return cls(by_column, tuple(effects), (), None)
+        pairs, by_pair = scored_pairs(margins, units)
+        return cls(by_column, tuple(effects), tuple(pairs), by_pair)
+
+
+@dataclass(frozen=True, slots=True)
+class Tests:
+    """The tests of a comparison, and their inputs.
+
+    Attributes
+    ----------
+    pvalue : float
+        Smallest p-value of the tests, corrected for their number.
+    pvalues : tuple of float
+        P-value of each test, the joint one first.
+    joint : Joint
+        The joint test and the effect.
+    column_tests : ColumnTests
+        The tests of columns and pairs.
+    encoding : Encoding
+        Map from columns to coordinates.
+    orders : tuple of two arrays
+        Random orders of the rows of both tables.
+    plan, flips : Plan, SignDraws
+        Blocks and sign flips of the tests of columns and pairs: finer ones than those of the joint test.
+    notes : tuple of str
+        Warnings.
+    """
+
+    pvalue: float
+    pvalues: tuple[float, ...]
+    joint: Joint
+    column_tests: ColumnTests
+    encoding: Encoding
+    orders: tuple[Index, Index]
+    plan: Plan
+    flips: SignDraws
+    notes: tuple[str, ...]
+
+    def smallest_pvalue(self) -> float:
+        """Return the smallest p-value that so many rows and sign flips can give, 0 for nulls without draws.
+
+        It is that of the columns and pairs, which have the larger weight.
+        """
+        if not isinstance(self.joint.result.null, SignFlip):
+            return 0.0
+        flips = self.flips
+        # With equal numbers of rows, swapping all pairs at once leaves every statistic as it is.
+        own = (2 if self.plan.paired else 1) / flips.n_draws if flips.exhaustive else 1.0 / (flips.n_draws + 1)
+        others = sum(WEIGHTS[name] for name, *_ in self.others())
+        return own * (WEIGHTS["joint"] + others) / others
+
+    def others(self) -> Iterator[tuple[str, str, Scored, float]]:
+        """Yield name, title, scores and p-value of the tests other than the joint one."""
+        yield "columns", "columns one by one", self.column_tests.by_column, self.pvalues[1]
+        if self.column_tests.by_pair is not None:
+            yield "pairs", "pairs of columns", self.column_tests.by_pair, self.pvalues[2]
+
+
+def run_tests(
+    columns: Sequence[Cells],
+    options: Options,
+    progress: Callable[[float], None],
+    joint_test: JointTest = joint_in_memory,
+) -> Tests:
+    """Encode pooled columns and test them.
+
+    Parameters
+    ----------
+    columns : sequence of Cells
+        Columns of both tables, or of rows drawn from them.
+    options : Options
+        Options of the comparison.
+    progress : callable
+        Called with the completed share of the comparison.
+    joint_test : callable, optional
+        The joint test; by default of the rows of ``columns``.
+    """
+    encoding = Encoding.fit(columns)
+    orders = row_orders(columns, options.seed)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        joint = joint_test(columns, encoding, orders, options)
+    notes = [str(warning.message) for warning in caught]
+    if joint.result.note:
+        notes.append(f"joint test: {joint.result.note}")
+    progress(0.8)
+    plan, flips = _swaps(columns[0].n_a, len(columns[0]) - columns[0].n_a, options.seed)
+    column_tests = ColumnTests.of(columns, encoding, Units.of(plan, flips, orders))
+    if len(columns) > MOST_COLUMNS:
+        notes.append(f"pairs of columns were not tested: there are {len(columns)} columns, more than {MOST_COLUMNS}")
+    progress(0.85)
+    pvalue, pvalues = _smallest(joint, column_tests)
+    return Tests(pvalue, pvalues, joint, column_tests, encoding, orders, plan, flips, notes=tuple(dict.fromkeys(notes)))
+
+
+def _swaps(n_x: int, n_y: int, seed: int) -> tuple[Plan, SignDraws]:
+    """Return blocks and sign flips for the tests of columns and pairs."""
+    plan = Plan.of_size(n_x, n_y, min(_LARGEST_BLOCK, root(min(n_x, n_y), PAPER_EXPONENT)), _SHARES)
+    return plan, SwapGroups().draw(plan, plan.moments_shape, SignFlip().n_resamples, seed)
+
+
+def _smallest(joint: Joint, column_tests: ColumnTests) -> tuple[float, tuple[float, ...]]:
+    """Return the smallest p-value, corrected, and the p-value of each test.
+
+    Columns and pairs share their signs, and the joint test has others: the Bonferroni correction for the two.
+    """
+    found = [(column_tests.by_column, WEIGHTS["columns"]), (column_tests.by_pair, WEIGHTS["pairs"])]
+    best = [scored.largest() for scored, _ in found if scored is not None]
+    weights = [weight for scored, weight in found if scored is not None]
+    kernel = joint.result.pvalue
+    pvalue, own = combine(best, weights)
+    total = WEIGHTS["joint"] + sum(weights)
+    both = min(kernel * total / WEIGHTS["joint"], pvalue * total / sum(weights))
+    return min(1.0, both), (kernel, *(float(p) for p in own))
