@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from btests.plan import Array
-from studies.reproduce.intervals import Estimate
+from studies.harness.estimates import Estimate
 
 TARGET = 0.05
 

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from studies.harness.counts import Row
+from studies.harness.experiment import Done, Task, rows_of
+from studies.harness.report import Report
 from studies.reproduce.methods import BEYOND, BY_KEY, MEDIANS, PAPER, TAKEN_LITERALLY, Method
-from studies.reproduce.protocol import Done, Piece, Report, Row, rows_of
 from studies.reproduce.search import Effort, Step, step
-from studies.reproduce.seconds import machine, seconds
+from studies.reproduce.timing import machine, seconds
 from studies.reproduce.trials import draw
 
 _FIRST, _LAST = 64, 65_536
@@ -64,10 +66,10 @@ class Table1:
         """Seconds of one core."""
         return 25.0 if self.quick else 800.0
 
-    def plan(self, done: Done) -> Sequence[Piece]:
+    def plan(self, done: Done) -> Sequence[Task]:
         """Return what the searches want by now, and all else that is known to be wanted."""
         counts = _by_cell(done)
-        pieces = [Piece("seconds", time_all, (self.seed, self.quick), 3.0 if self.quick else 12.0, alone=True)]
+        pieces = [Task("seconds", time_all, (self.seed, self.quick), 3.0 if self.quick else 12.0, exclusive=True)]
         for key, (n, trials) in (_QUICK_MEDIANS if self.quick else _MEDIANS).items():
             pieces += self._pieces(BY_KEY[key], n, trials)
         for method in _SEARCHED:
@@ -82,7 +84,7 @@ class Table1:
 
     def report(self, done: Done) -> Sequence[Report]:
         """Return the table."""
-        from studies.reproduce.layout import report
+        from studies.reproduce.table1_report import report
 
         counts = _by_cell(done)
         answers = {method.key: self._step(method, counts) for method in _SEARCHED}
@@ -95,12 +97,12 @@ class Table1:
     def _step(self, method: Method, counts: Cells) -> Step:
         return step(counts.get((method.key, False), {}), self._plan(method).effort, _FIRST, _LAST)
 
-    def _pieces(self, method: Method, n: int, trials: int, *, is_null: bool = False) -> Iterator[Piece]:
+    def _pieces(self, method: Method, n: int, trials: int, *, is_null: bool = False) -> Iterator[Task]:
         size = max(1, min(self._plan(method).effort.piece, trials))
         for first in range(0, trials, size):
             name = f"{method.key}.{n}.{'H0' if is_null else 'HA'}.{first // size}"
             arguments = (self.seed, method.key, n, is_null, (first, first + size))
-            yield Piece(name, count, arguments, size * method.cost(n))
+            yield Task(name, count, arguments, size * method.cost(n))
 
 
 Cells = dict[tuple[str, bool], dict[int, list[int]]]

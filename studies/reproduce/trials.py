@@ -24,7 +24,8 @@ from btests.selection.family import kernels_of
 from btests.selection.train_test_split import split
 from btests.selection.weights import best_weights
 from btests.statistics import MMD, Family, summarize_family
-from studies.reproduce.protocol import Piece, Row
+from studies.harness.counts import Row
+from studies.harness.experiment import Task
 
 LEVEL = 0.05
 
@@ -102,10 +103,10 @@ def pieces_by_strategy(
     trials: int,
     size: int,
     seconds: Mapping[str, float],
-) -> list[Piece]:
+) -> list[Task]:
     """Return pieces of ``size`` trials of each strategy; ``seconds`` are those of one trial."""
     return [
-        Piece(f"{strategy}.{first}", count, (seed, strategy, first, first + size), seconds[strategy] * size)
+        Task(f"{strategy}.{first}", count, (seed, strategy, first, first + size), seconds[strategy] * size)
         for strategy in LABELS
         for first in range(0, trials, size)
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from studies.reproduce.protocol import Experiment
+from studies.harness.experiment import Experiment
 
 # Seconds of each song that a quick run uses.
 _EXCERPT = 40.0

@@ -13,11 +13,13 @@ from btests.data.sample import Sample
 from btests.kernels import Gaussian, median_bandwidth
 from btests.plan import Array, Plan
 from btests.statistics import MMD, summarize
+from studies.harness.counts import Row
+from studies.harness.experiment import Done, Task, rows_of
+from studies.harness.report import Report, Table
 from studies.reproduce.music import trends
-from studies.reproduce.music.moments import Law, check, histogram, threshold
 from studies.reproduce.music.songs import Pair, Song
+from studies.reproduce.music.statistic_draws import Law, check, histogram, threshold
 from studies.reproduce.music.trials import ROWS, Batch, batches, draw, is_significant
-from studies.reproduce.protocol import Done, Piece, Report, Row, Table, rows_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,12 +69,12 @@ class Figure1:
         """Seconds of one core."""
         return sum(piece.cost for piece in self.plan({}))
 
-    def plan(self, done: Done) -> Sequence[Piece]:
+    def plan(self, done: Done) -> Sequence[Task]:
         """Return pieces of some hundred draws."""
         draws, size, each = (300, 150, 0.002) if self.quick else (3000, 500, 0.0065)
         songs = self.pair.p, self.pair.q
         return [
-            Piece(batch.name, statistics, (batch, self.sizes), each * size)
+            Task(batch.name, statistics, (batch, self.sizes), each * size)
             for is_null in (True, False)
             for batch in batches(songs, self.n, (self.seed, 1), is_null=is_null, trials=draws, size=size)
         ]

@@ -7,10 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from btests.data.sample import Sample
+from studies.harness.counts import Row, add_up
+from studies.harness.experiment import Done, Task, rows_of
+from studies.harness.report import Report
 from studies.reproduce.music import quadratic
-from studies.reproduce.music.layout import make_report
 from studies.reproduce.music.songs import Pair, Song
-from studies.reproduce.music.timing import measure
+from studies.reproduce.music.table2_report import make_report
+from studies.reproduce.music.table2_timing import measure
 from studies.reproduce.music.trials import (
     SINGLE,
     Batch,
@@ -19,7 +22,6 @@ from studies.reproduce.music.trials import (
     rejects_multiple,
     rejects_single,
 )
-from studies.reproduce.protocol import Done, Piece, Report, Row, add_up, rows_of
 
 #: What a test is: its null, the choice of its kernel, its block size.
 Line = tuple[str, str, int]
@@ -98,7 +100,7 @@ class Table2:
         """Seconds of one core."""
         return sum(piece.cost for piece in self.plan({}))
 
-    def plan(self, done: Done) -> Sequence[Piece]:
+    def plan(self, done: Done) -> Sequence[Task]:
         """Return pieces of each part, and the one that measures time."""
         sizes, songs = self.sizes, (self.pair.p, self.pair.q)
         pieces = [
@@ -109,19 +111,21 @@ class Table2:
         for number, other in enumerate(self.pair.others[: sizes.n_pairs]):
             pieces += self._pieces(f"pairs-{number}", count_pair, other, sizes.pairs)
         timed = [(part.n, part.root, part.half_root) for part in (sizes.paper, sizes.larger)]
-        return [*pieces, Piece("seconds", measure, (songs, self.seed, timed), 1.0 if self.quick else 18.0, alone=True)]
-
-    def _pieces(self, name: str, work: Work, songs: tuple[Song, Song], part: Part) -> list[Piece]:
         return [
-            Piece(f"{name}-{batch.name}", work, (name, batch, part), part.seconds * len(batch))
+            *pieces,
+            Task("seconds", measure, (songs, self.seed, timed), 1.0 if self.quick else 18.0, exclusive=True),
+        ]
+
+    def _pieces(self, name: str, work: Work, songs: tuple[Song, Song], part: Part) -> list[Task]:
+        return [
+            Task(f"{name}-{batch.name}", work, (name, batch, part), part.seconds * len(batch))
             for is_null, trials in ((True, part.type_1), (False, part.type_2))
             for batch in batches(songs, part.n, (self.seed, 2), is_null=is_null, trials=trials, size=part.piece)
         ]
 
     def report(self, done: Done) -> Sequence[Report]:
         """Return the table, the trends, and the other pairs."""
-        keys = ("part", "n", "null", "strategy", "block_size", "truth")
-        counts = add_up([row for name in done if name != "seconds" for row in done[name]], keys)
+        counts = add_up(row for name in done if name != "seconds" for row in done[name])
         return [make_report(self.name, self.pair, self.heard, counts, rows_of(done, "seconds"))]
 
 

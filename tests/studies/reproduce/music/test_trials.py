@@ -8,10 +8,10 @@ import pytest
 from btests import Gaussian, btest
 from btests.data.sample import Sample
 from btests.plan import Array
-from studies.reproduce.intervals import rate
+from studies.harness.estimates import proportion
 from studies.reproduce.music import quadratic, trends
-from studies.reproduce.music.moments import Law, check, histogram, threshold, variance_ratio
 from studies.reproduce.music.songs import Song, load
+from studies.reproduce.music.statistic_draws import Law, check, histogram, threshold, variance_ratio
 from studies.reproduce.music.synthesis import PIPES, PLUCKED
 from studies.reproduce.music.trials import (
     LEVEL,
@@ -108,10 +108,10 @@ def test_the_synthesised_pair_shows_the_trend() -> None:
 
 
 def test_trends_are_decided_by_their_interval() -> None:
-    many, few = rate(900, 1000), rate(100, 1000)
+    many, few = proportion(900, 1000), proportion(100, 1000)
     assert trends.falls("", (0.9, 0.1), many, few).holds == "yes"
     assert trends.falls("", None, few, many).holds == "no"
-    assert trends.falls("", None, few, rate(101, 1000)).holds == "undecided"
+    assert trends.falls("", None, few, proportion(101, 1000)).holds == "undecided"
     assert trends.is_below("", 0.0, few, 0.15).holds == "yes"
     assert trends.is_below("", 0.0, few, 0.05).holds == "no"
     assert trends.is_below("", 0.0, few, 0.1).holds == "undecided"
