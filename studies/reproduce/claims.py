@@ -1,4 +1,4 @@
-"""The claims of sections 2.2 and 2.3, measured: variances, skewness, and the distance to the normal law."""
+"""The claims of sections 2.2 and 2.3, measured: variances, skewness, and the distance to the normal distribution."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ class Claims:
     @property
     def cost(self) -> float:
         """Seconds of one core."""
-        return sum(piece.cost for piece in self.plan({}))
+        return sum(task.cost for task in self.plan({}))
 
     def plan(self, done: Done) -> Sequence[Task]:
         """Return the batches of every cell."""
-        pieces = []
+        tasks = []
         for case, most in _DRAWS.items():
             draws = most // 50 if self.quick else most
             for b, n in _sizes(case):
                 cost = draws * n * (1.5e-7 + 1e-9 * b)
                 for batch in range(N_BATCHES):
                     name = f"{case.replace(', ', '-')}.{b}.{n}.{batch}"
-                    pieces.append(Task(name, moments, (self.seed, case, b, n // b, (batch, draws)), cost))
-        return pieces
+                    tasks.append(Task(name, moments, (self.seed, case, b, n // b, (batch, draws)), cost))
+        return tasks
 
     def report(self, done: Done) -> Sequence[Report]:
         """Return the slopes, with what the paper says of them."""

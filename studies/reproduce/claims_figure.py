@@ -1,4 +1,4 @@
-"""The picture of the claims: variance over B and over n, skewness, and the distance to the normal law."""
+"""The figure of the claims: variance over B and over n, skewness, and the distance to the normal distribution."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def draw(figure: Figure, curves: Curves) -> None:
 def _plot(
     axes: Axes, curve: tuple[list[float], list[float]], label: str, style: tuple[str, str], line: str = "-"
 ) -> None:
-    kept = [(x, y) for x, y in zip(*curve, strict=True) if y > 0.0]  # a logarithm needs that
-    x, y = [p[0] for p in kept], [p[1] for p in kept]
+    positive = [(x, y) for x, y in zip(*curve, strict=True) if y > 0.0]  # for the logarithmic axis
+    x, y = [p[0] for p in positive], [p[1] for p in positive]
     axes.plot(x, y, color=style[0], marker=style[1], markersize=5, linestyle=line, label=label)
     axes.set(xscale="log", yscale="log")
 

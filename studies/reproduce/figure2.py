@@ -35,7 +35,7 @@ class Figure2:
     cost: float = 0.1
 
     def plan(self, done: Done) -> Sequence[Task]:
-        """Return the one piece there is."""
+        """Return the only task."""
         return [Task("points", draw_points, (self.seed, _POINTS // 10 if self.quick else _POINTS), 0.1)]
 
     def report(self, done: Done) -> Sequence[Report]:

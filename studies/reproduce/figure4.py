@@ -12,7 +12,7 @@ from studies.harness.counts import Row, add_up
 from studies.harness.estimates import HOLDS, difference, holds, proportion
 from studies.harness.experiment import Done, Task, rows_of
 from studies.harness.report import Report, Table
-from studies.reproduce.trials import LABELS, LEVEL, TESTS, draw, pieces_by_strategy, rejects, selections
+from studies.reproduce.trials import LABELS, LEVEL, TESTS, draw, rejects, selections, tasks_by_strategy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,8 +21,8 @@ _N = 2000
 _SIZES = {"sigma": (2, 4, 8, 16, 32, 45, 64, 128), "multiple": (2, 8, 32, 64, 128)}
 _SIZES["median"] = _SIZES["sigma"]
 
-_TRIALS, _PIECE = 30_000, 500
-_QUICK_TRIALS, _QUICK_PIECE = 100, 50
+_TRIALS, _SIZE = 30_000, 500
+_QUICK_TRIALS, _QUICK_SIZE = 100, 50
 
 _CAPTION = f"""
 Figure 4 of the paper: how often a test at level .05 rejects where both samples are of P, n = {_N} rows each, 30,000
@@ -45,12 +45,12 @@ class Figure4:
     @property
     def cost(self) -> float:
         """Seconds of one core."""
-        return sum(piece.cost for piece in self.plan({}))
+        return sum(task.cost for task in self.plan({}))
 
     def plan(self, done: Done) -> Sequence[Task]:
-        """Return pieces of some hundred trials of each strategy."""
-        trials, size = (_QUICK_TRIALS, _QUICK_PIECE) if self.quick else (_TRIALS, _PIECE)
-        return pieces_by_strategy(count, self.seed, trials, size, {"sigma": 0.0035, "median": 0.004, "multiple": 0.025})
+        """Return tasks of some hundred trials of each strategy."""
+        trials, size = (_QUICK_TRIALS, _QUICK_SIZE) if self.quick else (_TRIALS, _SIZE)
+        return tasks_by_strategy(count, self.seed, trials, size, {"sigma": 0.0035, "median": 0.004, "multiple": 0.025})
 
     def report(self, done: Done) -> Sequence[Report]:
         """Return the three panels."""

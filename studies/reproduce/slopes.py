@@ -1,4 +1,4 @@
-"""Moments of the statistic from sums over draws, and slopes with intervals from batches of them."""
+"""Moments of the statistic from sums over draws, and log-log slopes with jackknife intervals over batches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from studies.reproduce.block_values import CASES, GRID
 #: Batches of each cell: intervals come from leaving one out at a time.
 N_BATCHES = 10
 _NORMAL_95 = 1.959963984540054
-_STUDENT_95 = 2.2621571628540993  # two-sided 95 % point of Student's law with 9 degrees of freedom
+_STUDENT_95 = 2.2621571628540993  # two-sided 95 % point of Student's t with 9 degrees of freedom
 
 Used = npt.NDArray[np.bool_]
 ALL: Used = np.ones(N_BATCHES, dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""Table 1 as a picture: samples needed here and in the paper, one line a test."""
+"""The figure of Table 1: samples needed here and in the paper, one line a test."""
 
 from __future__ import annotations
 

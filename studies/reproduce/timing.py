@@ -1,4 +1,4 @@
-"""What a test takes, and on which machine: the one thing here that does not repeat."""
+"""CPU time of a test, and the machine; neither repeats."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from btests import _core
 
 
 def machine() -> str:
-    """Return the processor and what computes on it, in words."""
+    """Return processor, core and Python version in words."""
     loops = f"compiled ({_core.instruction_set()})" if _core.is_available() else "numpy"
     return f"{_processor()}, one of {os.cpu_count()} cores, {loops}, Python {platform.python_version()}"
 
@@ -29,7 +29,7 @@ def _processor() -> str:
 def seconds(call: Callable[[], object], least: float = 0.2, repeats: int = 3) -> float:
     """Return the processor time of a call: after a first one, ``repeats`` or more, for ``least`` seconds or more.
 
-    Of the processor, not of the clock: a worker has one thread, and what else the machine does shall not count.
+    CPU time, not wall time: a worker has one thread, and other load must not count.
     """
     call()
     began, count = time.process_time(), 0

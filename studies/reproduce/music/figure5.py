@@ -50,7 +50,7 @@ class Figure5:
     """Rejections under H0 over B."""
 
     pair: Pair
-    heard: str
+    described: str
     seed: int
     quick: bool
     name: str = "figure5"
@@ -63,10 +63,10 @@ class Figure5:
     @property
     def cost(self) -> float:
         """Seconds of one core."""
-        return sum(piece.cost for piece in self.plan({}))
+        return sum(task.cost for task in self.plan({}))
 
     def plan(self, done: Done) -> Sequence[Task]:
-        """Return pieces of some dozens of trials, all kernels and block sizes together."""
+        """Return tasks of some dozens of trials, all kernels and block sizes together."""
         trials, size, each = (40, 20, 0.03) if self.quick else (2000, 100, 0.065)
         # Three blocks at least, of the rows that are tested.
         single, multiple = (
@@ -83,7 +83,7 @@ class Figure5:
         rows = add_up(rows_of(done))
         rows.sort(key=lambda row: (_STRATEGIES.index(row["strategy"]), row["block_size"]))
         caption = _CAPTION.format(n=self.n, trials=rows[0]["trials"]).strip()
-        parts = [caption, self.heard, ROWS.strip(), TESTS.strip(), trends.RULE]
+        parts = [caption, self.described, ROWS.strip(), TESTS.strip(), trends.RULE]
         columns = ("kernel", "B", "blocks", *COLUMNS)
         return [
             Report(

@@ -37,8 +37,8 @@ class Part:
         Rows of each sample; the block size "sqrt(n)", and "sqrt(n / 2)" for the half that multiple kernels test.
     type_1, type_2
         Repetitions under each hypothesis.
-    piece, seconds
-        Repetitions of one piece of work, and the seconds that one repetition takes.
+    size, seconds
+        Repetitions of one task, and the seconds that one repetition takes.
     """
 
     n: int
@@ -46,7 +46,7 @@ class Part:
     half_root: int
     type_1: int
     type_2: int
-    piece: int
+    size: int
     seconds: float
 
 
@@ -85,7 +85,7 @@ class Table2:
     """All lines of the table, the same at other sizes and on other pairs, and the seconds."""
 
     pair: Pair
-    heard: str
+    described: str
     seed: int
     quick: bool
     name: str = "table2"
@@ -98,35 +98,35 @@ class Table2:
     @property
     def cost(self) -> float:
         """Seconds of one core."""
-        return sum(piece.cost for piece in self.plan({}))
+        return sum(task.cost for task in self.plan({}))
 
     def plan(self, done: Done) -> Sequence[Task]:
-        """Return pieces of each part, and the one that measures time."""
+        """Return tasks of each part, and the one that measures time."""
         sizes, songs = self.sizes, (self.pair.p, self.pair.q)
-        pieces = [
-            *self._pieces("paper", count_blocks, songs, sizes.paper),
-            *self._pieces("larger", count_blocks, songs, sizes.larger),
-            *self._pieces("quadratic", count_quadratic, songs, sizes.quadratic),
+        tasks = [
+            *self._tasks("paper", count_blocks, songs, sizes.paper),
+            *self._tasks("larger", count_blocks, songs, sizes.larger),
+            *self._tasks("quadratic", count_quadratic, songs, sizes.quadratic),
         ]
         for number, other in enumerate(self.pair.others[: sizes.n_pairs]):
-            pieces += self._pieces(f"pairs-{number}", count_pair, other, sizes.pairs)
+            tasks += self._tasks(f"pairs-{number}", count_pair, other, sizes.pairs)
         timed = [(part.n, part.root, part.half_root) for part in (sizes.paper, sizes.larger)]
         return [
-            *pieces,
+            *tasks,
             Task("seconds", measure, (songs, self.seed, timed), 1.0 if self.quick else 18.0, exclusive=True),
         ]
 
-    def _pieces(self, name: str, work: Work, songs: tuple[Song, Song], part: Part) -> list[Task]:
+    def _tasks(self, name: str, work: Work, songs: tuple[Song, Song], part: Part) -> list[Task]:
         return [
             Task(f"{name}-{batch.name}", work, (name, batch, part), part.seconds * len(batch))
             for is_null, trials in ((True, part.type_1), (False, part.type_2))
-            for batch in batches(songs, part.n, (self.seed, 2), is_null=is_null, trials=trials, size=part.piece)
+            for batch in batches(songs, part.n, (self.seed, 2), is_null=is_null, trials=trials, size=part.size)
         ]
 
     def report(self, done: Done) -> Sequence[Report]:
         """Return the table, the trends, and the other pairs."""
         counts = add_up(row for name in done if name != "seconds" for row in done[name])
-        return [make_report(self.name, self.pair, self.heard, counts, rows_of(done, "seconds"))]
+        return [make_report(self.name, self.pair, self.described, counts, rows_of(done, "seconds"))]
 
 
 def count_blocks(name: str, batch: Batch, part: Part) -> list[Row]:

@@ -1,4 +1,4 @@
-"""Table 2 as a picture: both errors here and in the paper, one line a test."""
+"""The figure of Table 2: both errors here and in the paper, one line a test."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ class Found:
         return self.errors(part, "normal", strategy, self.size(part, strategy, is_root))
 
 
-def make_report(name: str, pair: Pair, heard: str, counts: Sequence[Row], times: Sequence[Row]) -> Report:
+def make_report(name: str, pair: Pair, described: str, counts: Sequence[Row], times: Sequence[Row]) -> Report:
     """Return the report on all counts and the seconds."""
     found = Found.of(counts, times)
     n, n_larger = found.sizes["paper"][0], found.sizes["larger"][0]
@@ -90,7 +90,7 @@ def make_report(name: str, pair: Pair, heard: str, counts: Sequence[Row], times:
         q1=found.counts["quadratic", "spectrum", "sigma", n_larger, "P = P"][1],
     )
     machine = f"Seconds are those of one test with one thread on: {times[0]['machine']}. They do not repeat."
-    parts = [_CAPTION, heard, ROWS, TESTS, repeated, RULE, trends.RULE, machine]
+    parts = [_CAPTION, described, ROWS, TESTS, repeated, RULE, trends.RULE, machine]
     tables = [
         Table("The paper's lines", _HEAD, tuple(_line(found, *line) for line in _paper_keys(found))),
         Table("Trends", trends.COLUMNS, tuple(trend.cells() for trend in check(found))),

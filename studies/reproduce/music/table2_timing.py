@@ -1,4 +1,4 @@
-"""What the tests of Table 2 take on this machine, with one thread: the part that does not repeat."""
+"""Seconds of the tests of Table 2 on this machine, with one thread; they do not repeat."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def measure(songs: tuple[Song, Song], seed: int, sizes: list[tuple[int, int, int
         for name, kernel, b in tests:
             test = partial(btest, x, y, kernel=kernel, null=Normal(), block_size=b)
             rows.append(_row((n, "normal", name, b), _took(test, 5)))
-    for null, law in NULLS.items():
+    for label, null in NULLS.items():
         for name in KERNELS:
-            test = partial(btest, x, y, kernel=SINGLE[name], null=law)
-            rows.append(_row((n, null, name, n), _took(test, 1)))
+            test = partial(btest, x, y, kernel=SINGLE[name], null=null)
+            rows.append(_row((n, label, name, n), _took(test, 1)))
     return rows
 
 

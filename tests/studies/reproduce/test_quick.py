@@ -55,14 +55,14 @@ def test_a_quick_run_of_everything(tmp_path: Path) -> None:
     assert "They do not repeat" in table
 
     # Nothing to do: nothing is done.
-    pieces = sorted((out / "tasks").rglob("*.json"))
-    times = {piece: piece.stat().st_mtime_ns for piece in pieces}
+    tasks = sorted((out / "tasks").rglob("*.json"))
+    times = {piece: piece.stat().st_mtime_ns for piece in tasks}
     assert reproduce(out).exit_code == 0
-    assert {piece: piece.stat().st_mtime_ns for piece in pieces} == times
+    assert {piece: piece.stat().st_mtime_ns for piece in tasks} == times
     assert files(out) == first
 
     # A part of every kind of piece is lost, and one worker does it again. Seconds alone would differ.
-    for piece in pieces[::5]:
+    for piece in tasks[::5]:
         if piece.name != "seconds.json":
             piece.unlink()
     for name in first:
@@ -70,7 +70,7 @@ def test_a_quick_run_of_everything(tmp_path: Path) -> None:
             (out / name).unlink()
     assert reproduce(out, "--workers", "1").exit_code == 0
     assert files(out) == first
-    assert sorted((out / "tasks").rglob("*.json")) == pieces
+    assert sorted((out / "tasks").rglob("*.json")) == tasks
 
     refused = reproduce(out, "--seed", "1")
     assert refused.exit_code == 2
