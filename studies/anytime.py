@@ -1,47 +1,46 @@
-"""The study of the watched test, ``python -m studies.anytime``: false alarms, and rows until it rejects.
-
-Finished pieces are kept beside the output, and an interrupted run goes on where it was.
-"""
+"""False alarms of the sequential test, and rows until it rejects: ``python -m studies.anytime``."""
 
 from __future__ import annotations
 
-import csv
-import os
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
 
-from btests._core.threads import default_threads
 from btests.api import btest
 from btests.kernels import Gaussian, Kernel, median_bandwidth
 from btests.plan import Array
 from btests.sequential import SequentialTest
 from btests.streaming.stream import Stream
-from studies.pieces import folder_of, run_pieces
+from studies.harness.command import Options, execute, shared_options
+from studies.harness.counts import Row
+from studies.harness.estimates import proportion
+from studies.harness.experiment import Done, Task, rows_of
+from studies.harness.grid import split
+from studies.harness.markdown import table_lines
+from studies.harness.report import Report
 from studies.problems import PROBLEMS, Problem
-from studies.reproduce.intervals import rate
 
 ALPHA = 0.05
 
-#: Rows between two looks at a stream, which are also those of a block.
-LOOK = 50
+#: Rows between two tests of a stream, which are also those of a block.
+STEP = 50
 
-#: Pairs of rows after which a watch gives up where there is a difference.
-PATIENCE = 20_000
+#: Pairs of rows after which a sequential test stops without rejecting.
+MAX_ROWS = 20_000
 
-_PIECE = 50  # trials that one task does
+_TASK_TRIALS = 50
 
-#: Numbers of rows that a fixed-size test is tried with: a factor of 2^(1/4) apart.
+#: Sample sizes of the fixed-size test: a factor of 2^(1/4) apart.
 SIZES = tuple(round(16 * 2 ** (k / 4)) for k in range(41))
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What is counted (``alarms``, ``found`` or ``fixed``), for which problem (its place in PROBLEMS), and n pairs."""
+    """A kind of trial (``alarms``, ``delays`` or ``fixed``), a problem (its index in PROBLEMS), n pairs, and trials."""
 
     kind: str
     problem: int
@@ -50,7 +49,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """A name for files."""
+        """Name for files."""
         return f"{self.kind}-{self.problem}-{self.n}-{self.trials}"
 
 
@@ -63,50 +62,62 @@ def cells(quick: bool) -> Iterator[Cell]:
         if PROBLEMS[i].name in names:
             yield Cell("alarms", i, n, trials)
     for i in chosen:
-        yield Cell("found", i, n, power_trials)
-        yield Cell("fixed", i, n, _PIECE if quick else power_trials)
+        yield Cell("delays", i, n, power_trials)
+        yield Cell("fixed", i, n, _TASK_TRIALS if quick else power_trials)
 
 
-def run_piece(cell: Cell, piece: int, seed: int) -> list[tuple[int, ...]]:
-    """Return what each trial of a piece found: reproducible from its number, wherever it runs."""
-    os.environ["BTESTS_THREADS"] = "1"
+def count(cell: Cell, trials: range, seed: int) -> list[Row]:
+    """Return one row per trial; for ``fixed``, one row of the first task."""
     problem = PROBLEMS[cell.problem]
     if cell.kind == "fixed":  # one search over the trials, not one row for each of them
-        return [tuple(rows_for_half(problem, cell, seed, whole) for whole in (False, True))] if piece == 0 else []
-    trials = range(piece * _PIECE, min((piece + 1) * _PIECE, cell.trials))
-    work = alarms if cell.kind == "alarms" else found
-    return [work(problem, cell, np.random.default_rng([seed, cell.problem, trial]), trial) for trial in trials]
+        if trials.start > 0:
+            return []
+        blocks, whole = (rows_for_half(problem, cell, seed, whole) for whole in (False, True))
+        return [{"problem": problem.name, "n": cell.n, "blocks": blocks, "whole": whole}]
+    trial = alarms if cell.kind == "alarms" else delays
+    return [
+        {
+            "problem": problem.name,
+            "n": cell.n,
+            **trial(problem, cell, np.random.default_rng([seed, cell.problem, k]), k),
+        }
+        for k in trials
+    ]
 
 
-def alarms(problem: Problem, cell: Cell, rng: np.random.Generator, trial: int) -> tuple[int, ...]:
-    """Return whether a watch ever rejects x and y of one distribution, and a stream at any look, and at the last."""
+def alarms(problem: Problem, cell: Cell, rng: np.random.Generator, trial: int) -> Row:
+    """Return whether tests of one distribution reject: the sequential test, a stream at any step, and at the last."""
     x, y = problem.draw(cell.n, rng), problem.draw(cell.n, rng)
-    watch, stream = SequentialTest(), Stream(kernel_of(problem), LOOK, seed=trial)
-    watch.update(x, y)
-    looks = []
-    for first in range(0, cell.n, LOOK):
-        stream.update(x[first : first + LOOK], y[first : first + LOOK])
-        looks.append(stream.result().rejects(ALPHA))
-    return int(watch.result().rejects(ALPHA)), int(any(looks)), int(looks[-1])
+    sequential, stream = SequentialTest(), Stream(kernel_of(problem), STEP, seed=trial)
+    sequential.update(x, y)
+    rejections = []
+    for first in range(0, cell.n, STEP):
+        stream.update(x[first : first + STEP], y[first : first + STEP])
+        rejections.append(stream.result().rejects(ALPHA))
+    return {
+        "sequential": int(sequential.result().rejects(ALPHA)),
+        "stream_ever": int(any(rejections)),
+        "stream_last": int(rejections[-1]),
+    }
 
 
-def found(problem: Problem, cell: Cell, rng: np.random.Generator, trial: int) -> tuple[int, ...]:
-    """Return the pairs that watches take to find a difference: by default, with one kernel, and after n quiet pairs."""
-    quiet = problem.draw(cell.n, rng), problem.draw(cell.n, rng)
+def delays(problem: Problem, cell: Cell, rng: np.random.Generator, trial: int) -> Row:
+    """Return the pairs until rejection: by default, with one kernel, and after n pairs without a difference."""
+    equal = problem.draw(cell.n, rng), problem.draw(cell.n, rng)
     late = SequentialTest()
-    late.update(*quiet)
-    return (
-        pairs_until(SequentialTest(), problem, rng),
-        pairs_until(SequentialTest(kernel_of(problem)), problem, rng),
-        pairs_until(late, problem, rng) - cell.n,
-    )
+    late.update(*equal)
+    return {
+        "default": pairs_until(SequentialTest(), problem, rng),
+        "one_kernel": pairs_until(SequentialTest(kernel_of(problem)), problem, rng),
+        "late": pairs_until(late, problem, rng) - cell.n,
+    }
 
 
-def pairs_until(watch: SequentialTest, problem: Problem, rng: np.random.Generator) -> int:
-    """Return how many pairs a watch has seen when it rejects, or PATIENCE."""
-    while watch.n_rows[0] < PATIENCE and not watch.result().rejects(ALPHA):
-        watch.update(problem.draw(LOOK, rng), problem.draw_other(LOOK, rng))
-    return dict(watch.result().rejected_at)[ALPHA] or PATIENCE
+def pairs_until(test: SequentialTest, problem: Problem, rng: np.random.Generator) -> int:
+    """Return the number of pairs at which a sequential test rejects, or MAX_ROWS."""
+    while test.n_rows[0] < MAX_ROWS and not test.result().rejects(ALPHA):
+        test.update(problem.draw(STEP, rng), problem.draw_other(STEP, rng))
+    return dict(test.result().rejected_at)[ALPHA] or MAX_ROWS
 
 
 def rows_for_half(problem: Problem, cell: Cell, seed: int, whole: bool) -> int:
@@ -136,65 +147,78 @@ def kernel_of(problem: Problem) -> Kernel:
     return problem.kernel or Gaussian(median_bandwidth(rows))
 
 
-def tables(results: dict[Cell, list[tuple[int, ...]]]) -> str:
+def tables(alarmed: Sequence[Row], delayed: Sequence[Row], fixed: Sequence[Row]) -> str:
     """Return both tables as Markdown."""
-    n = next(cell.n for cell in results)
-    lines = [
-        f"| no difference | rows | runs | `SequentialTest` (99 % interval) | `Stream`, {n // LOOK} looks "
-        "| `Stream`, one look |",
-        "| --- | --: | --: | --: | --: | --: |",
-    ]
-    for cell, rows in results.items():
-        if cell.kind == "alarms":
-            watched, peeked, once = (sum(column) for column in zip(*rows, strict=True))
-            share = rate(watched, len(rows), 0.99)
-            interval = f"{share.value:.3f} ({share.low:.3f} to {share.high:.3f})"
-            others = " | ".join(f"{hits / len(rows):.3f}" for hits in (peeked, once))
-            lines.append(f"| {PROBLEMS[cell.problem].name} | {cell.n} | {len(rows)} | {interval} | {others} |")
-    lines += [
-        "",
-        f"| a difference | runs | `SequentialTest` | one kernel | after {n} rows alike | B-test, B = sqrt(n) | B = n |",
-        "| --- | --: | --: | --: | --: | --: | --: |",
-    ]
-    fixed = {cell.problem: rows[0] for cell, rows in results.items() if cell.kind == "fixed"}
-    for cell, rows in results.items():
-        if cell.kind == "found":
-            medians = [statistics.median(column) for column in zip(*rows, strict=True)]
-            numbers = " | ".join(f"{n:.0f}" for n in (*medians, *fixed[cell.problem]))
-            lines.append(f"| {PROBLEMS[cell.problem].name} | {len(rows)} | {numbers} |")
-    return "\n".join(lines)
+    n = alarmed[0]["n"]
+    first = []
+    for problem, rows in _by_problem(alarmed).items():
+        sequential, ever, last = (
+            sum(row[name] for row in rows) for name in ("sequential", "stream_ever", "stream_last")
+        )
+        share = proportion(sequential, len(rows), 0.99)
+        shown = f"{share.value:.3f} ({share.interval()})"
+        first.append((problem, n, len(rows), shown, f"{ever / len(rows):.3f}", f"{last / len(rows):.3f}"))
+    sizes = {row["problem"]: (row["blocks"], row["whole"]) for row in fixed}
+    second = []
+    for problem, rows in _by_problem(delayed).items():
+        medians = [statistics.median(row[name] for row in rows) for name in ("default", "one_kernel", "late")]
+        second.append((problem, len(rows), *(f"{size:.0f}" for size in (*medians, *sizes[problem]))))
+    alarm_columns = (
+        "no difference",
+        "rows",
+        "runs",
+        "`SequentialTest` (99 % interval)",
+        f"`Stream`, {n // STEP} looks",
+    )
+    delay_columns = ("a difference", "runs", "`SequentialTest`", "one kernel", f"after {n} rows alike")
+    return "\n".join(
+        [
+            *table_lines((*alarm_columns, "`Stream`, one look"), first, "lrrrrr"),
+            "",
+            *table_lines((*delay_columns, "B-test, B = sqrt(n)", "B = n"), second, "lrrrrrr"),
+            "",
+        ]
+    )
 
 
-def write_rows(path: Path, rows: list[tuple[int, ...]]) -> None:
-    """Write what a piece found as CSV; the file appears whole or not at all."""
-    partial = path.with_suffix(".partial")
-    with partial.open("w", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows(rows)
-    partial.replace(path)
+def _by_problem(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row["problem"], []).append(row)
+    return groups
 
 
-def read_rows(path: Path) -> list[tuple[int, ...]]:
-    """Return what ``write_rows`` wrote."""
-    with path.open(newline="") as file:
-        return [tuple(map(int, row)) for row in csv.reader(file)]
+@dataclass(frozen=True, slots=True)
+class Anytime:
+    """False alarms and delays of the sequential test, beside fixed-size tests."""
+
+    cells: tuple[Cell, ...]
+    seed: int
+    name: str = "anytime"
+
+    @property
+    def cost(self) -> float:
+        """Number of trials."""
+        return float(sum(cell.trials for cell in self.cells))
+
+    def plan(self, done: Done) -> Sequence[Task]:
+        """Return the tasks of all cells."""
+        return [task for cell in self.cells for task in split(cell, count, _TASK_TRIALS, self.seed)]
+
+    def report(self, done: Done) -> Sequence[Report]:
+        """Return both tables and a file of rows for each kind of trial."""
+        rows = {kind: rows_of(done, kind) for kind in ("alarms", "delays", "fixed")}
+        text = tables(*rows.values())
+        return [Report(self.name, more={f"anytime-{kind}": own for kind, own in rows.items()}, text=lambda _: text)]
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Fewer trials and rows: less than a minute.")
-@click.option("--seed", default=2024, show_default=True, help="Seed of all draws.")
-@click.option("--workers", type=int, default=None, help="Processes; all cores by default.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("out/anytime"), show_default=True)
-def main(quick: bool, seed: int, workers: int | None, out: Path) -> None:
-    """Count false alarms of watching and of peeking, and rows until a difference is found, and print both tables."""
-    grid, kept = list(cells(quick)), folder_of(out, quick, seed)
-    run_pieces(grid, _PIECE, run_piece, write_rows, kept=kept, seed=seed, workers=workers or default_threads())
-    results = {
-        cell: [
-            row for piece in range(-(-cell.trials // _PIECE)) for row in read_rows(kept / f"{cell.name}.{piece}.csv")
-        ]
-        for cell in grid
-    }
-    click.echo(tables(results))
+@shared_options("Fewer trials and rows: less than a minute.", seed=2024)
+def main(**shared: Any) -> None:
+    """Count false alarms and rows until rejection, and print both tables."""
+    options = Options("anytime", **shared)
+    execute([Anytime(tuple(cells(options.quick)), options.seed)], options, lambda name: options.command())
+    click.echo((options.folder / "anytime.md").read_text())
 
 
 if __name__ == "__main__":

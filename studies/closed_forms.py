@@ -10,7 +10,7 @@ import numpy as np
 from btests.datasets import BLOB_SPACING, blobs
 from btests.kernels import Gaussian
 from btests.plan import Array
-from studies.problems import Draw
+from studies.distributions import Draw
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,45 +1,46 @@
-"""The study of confidence intervals for MMD^2: coverage at 95 %, ``python -m studies.coverage``.
+"""Coverage of 95 % confidence intervals for MMD^2: ``python -m studies.coverage``.
 
-Every cell is a problem with known MMD^2 and the lengths of both samples. The same draws serve both block rules: one
-block of all rows, and blocks of [n^(1/2)] rows, n the smaller length. Finished pieces are kept beside the output.
+A cell is a problem with known MMD^2 and the lengths of both samples. Both block rules are tested on the same draws: one
+block of all rows, and blocks of [n^(1/2)] rows, n the smaller length.
 """
 
 from __future__ import annotations
 
-import csv
 import math
-import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, fields
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import click
 import numpy as np
 
-from btests._core.threads import default_threads
 from btests.data.sample import Sample
 from btests.intervals import estimate_spread
 from btests.plan import Plan
 from btests.statistics import MMD, summarize, with_row_moments
 from studies.closed_forms import EXACT_PROBLEMS, ExactProblem
-from studies.counts import clopper_pearson, write_rows
-from studies.pieces import folder_of, run_pieces
+from studies.harness.command import Options, execute, shared_options
+from studies.harness.counts import Row
+from studies.harness.estimates import Estimate, proportion
+from studies.harness.grid import Grid
+from studies.harness.markdown import table_lines
+from studies.harness.report import Report
 
 CONFIDENCE_LEVEL = 0.95
 
-#: The wanted range of coverage, and the least ratio of MMD^2 to the standard deviation of its estimate that it is for.
+#: Wanted range of coverage, and the smallest ratio of MMD^2 to the standard deviation of its estimate it applies to.
 TARGET = (0.94, 0.96)
 LEAST_RATIO = 2.0
-
-_PIECE = 500  # trials that one task does
 
 #: Lengths of both samples: equal, 5 : 1, and 20 : 1.
 LENGTHS = ((100, 100), (200, 200), (500, 500), (500, 100), (600, 30))
 
+_TASK_TRIALS = 500
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A problem, by its place in EXACT_PROBLEMS, and rows of x and of y."""
+    """A problem (its index in EXACT_PROBLEMS), rows of x and of y, and trials."""
 
     problem: int
     n_x: int
@@ -48,72 +49,8 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """A name for files."""
+        """Name for files."""
         return f"{self.problem}-{self.n_x}-{self.n_y}"
-
-
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """Trials of a cell whose interval was below MMD^2 or above it, and sums over the estimates."""
-
-    problem: str
-    mmd2: float
-    n_x: int
-    n_y: int
-    block_size: int
-    trials: int
-    below: int
-    above: int
-    sum_estimates: float
-    sum_squares: float
-
-    @property
-    def coverage(self) -> float:
-        """Share of the intervals that hold MMD^2."""
-        return self._covered / self.trials
-
-    @property
-    def _covered(self) -> int:
-        return self.trials - self.below - self.above
-
-    @property
-    def ratio(self) -> float:
-        """MMD^2 over the standard deviation of its estimate."""
-        mean = self.sum_estimates / self.trials
-        return self.mmd2 / math.sqrt(self.sum_squares / self.trials - mean**2)
-
-    @property
-    def group(self) -> str:
-        """The block rule, lengths and size of the difference, as in the summary."""
-        rule = "one block" if self.block_size == min(self.n_x, self.n_y) else "B = [n^(1/2)]"
-        lengths = "equal" if self.n_x == self.n_y else f"{self.n_x // self.n_y} : 1"
-        size = "none" if self.mmd2 == 0.0 else "weak" if self.ratio < LEAST_RATIO else "clear or moderate"
-        return f"{rule} | {lengths} | {size}"
-
-    def interval(self) -> tuple[float, float]:
-        """Return the 95 % Monte Carlo interval of the coverage."""
-        return clopper_pearson(self._covered, self.trials, 0.95)
-
-    def misses_target(self) -> bool:
-        """Return whether the Monte Carlo interval lies outside the target."""
-        low, high = self.interval()
-        return high < TARGET[0] or low > TARGET[1]
-
-    @classmethod
-    def total(cls, found: Iterable[Coverage]) -> list[Coverage]:
-        """Return the sums over the pieces of each cell, in the order in which cells appear."""
-        cells: dict[tuple[str, int, int, int], Coverage] = {}
-        for one in found:
-            key = one.problem, one.n_x, one.n_y, one.block_size
-            other = cells.get(key)
-            cells[key] = one if other is None else other + one
-        return list(cells.values())
-
-    def __add__(self, other: Coverage) -> Coverage:
-        """Return the trials of both."""
-        names = ("trials", "below", "above", "sum_estimates", "sum_squares")
-        sums = [getattr(self, name) + getattr(other, name) for name in names]
-        return Coverage(self.problem, self.mmd2, self.n_x, self.n_y, self.block_size, *sums)
 
 
 def cells(quick: bool) -> Iterator[Cell]:
@@ -124,57 +61,89 @@ def cells(quick: bool) -> Iterator[Cell]:
             yield Cell(i, n_x, n_y, trials)
 
 
-def run_piece(cell: Cell, piece: int, seed: int) -> list[Coverage]:
-    """Return the misses of one piece of a cell for both block rules: reproducible from its number."""
-    os.environ["BTESTS_THREADS"] = "1"
+def count(cell: Cell, trials: range, seed: int) -> list[Row]:
+    """Return for both block rules the intervals below and above MMD^2, and sums over the estimates."""
     problem = EXACT_PROBLEMS[cell.problem]
     n = min(cell.n_x, cell.n_y)
-    sizes = n, math.isqrt(n)
-    first, last = piece * _PIECE, min((piece + 1) * _PIECE, cell.trials)
-    tallies = {b: np.zeros(4) for b in sizes}
-    for trial in range(first, last):
+    sums = {b: np.zeros(4) for b in (n, math.isqrt(n))}
+    for trial in trials:
         rng = np.random.default_rng([seed, cell.problem, cell.n_x, cell.n_y, trial])
         x, y = Sample(problem.draw(cell.n_x, rng)), Sample(problem.draw_other(cell.n_y, rng))
-        for b in sizes:
-            tallies[b] += _one_interval(problem, x, y, b)
+        for b in sums:
+            sums[b] += _one_interval(problem, x, y, b)
     return [
-        Coverage(problem.name, problem.mmd2, cell.n_x, cell.n_y, b, last - first, int(below), int(above), *sums)
-        for b, (below, above, *sums) in ((b, tally.tolist()) for b, tally in tallies.items())
+        {
+            "problem": problem.name,
+            "mmd2": problem.mmd2,
+            "n_x": cell.n_x,
+            "n_y": cell.n_y,
+            "block_size": b,
+            "trials": len(trials),
+            "below": int(below),
+            "above": int(above),
+            "sum_estimates": sum_,
+            "sum_squares": squares,
+        }
+        for b, (below, above, sum_, squares) in ((b, own.tolist()) for b, own in sums.items())
     ]
 
 
 def _one_interval(problem: ExactProblem, x: Sample, y: Sample, block_size: int) -> list[float]:
     """Return whether the interval is below MMD^2, whether it is above, the estimate and its square."""
-    blocks = Plan.of_size(len(x), len(y), block_size)
-    summary = summarize(MMD(problem.kernel), x, y, blocks, 1)
+    summary = summarize(MMD(problem.kernel), x, y, Plan.of_size(len(x), len(y), block_size), 1)
     spread = estimate_spread(with_row_moments(summary, problem.kernel, x, y))
     estimate, tail = summary.mean(), (1.0 - CONFIDENCE_LEVEL) / 2.0
     low, high = estimate + spread.quantile(tail), estimate + spread.quantile(1.0 - tail)
     return [high < problem.mmd2, low > problem.mmd2, estimate, estimate**2]
 
 
-def read_coverage(path: Path) -> list[Coverage]:
-    """Return the records of a CSV file of this study."""
-    with path.open(newline="") as file:
-        return [_parse(row) for row in csv.DictReader(file)]
+def coverage(row: Row) -> Estimate:
+    """Return the share of intervals that hold MMD^2, with its 95 % Monte Carlo interval."""
+    return proportion(row["trials"] - row["below"] - row["above"], row["trials"])
 
 
-def _parse(row: dict[str, str]) -> Coverage:
-    sizes = int(row["n_x"]), int(row["n_y"]), int(row["block_size"])
-    counts = int(row["trials"]), int(row["below"]), int(row["above"])
-    sums = float(row["sum_estimates"]), float(row["sum_squares"])
-    return Coverage(row["problem"], float(row["mmd2"]), *sizes, *counts, *sums)
+def misses_target(row: Row) -> bool:
+    """Return whether the Monte Carlo interval lies outside the target."""
+    return coverage(row).misses(*TARGET)
 
 
-def _write(path: Path, found: Iterable[Coverage]) -> None:
-    write_rows(path, (field.name for field in fields(Coverage)), (astuple(one) for one in found))
+def ratio(row: Row) -> float:
+    """Return MMD^2 over the standard deviation of its estimate."""
+    mean = row["sum_estimates"] / row["trials"]
+    return float(row["mmd2"] / math.sqrt(row["sum_squares"] / row["trials"] - mean**2))
 
 
-def table(found: Sequence[Coverage], command: str) -> str:
+def _group(row: Row) -> tuple[str, str, str]:
+    """Return the block rule, the lengths and the size of the difference, as in the summary."""
+    n_x, n_y = row["n_x"], row["n_y"]
+    rule = "one block" if row["block_size"] == min(n_x, n_y) else "B = [n^(1/2)]"
+    lengths = "equal" if n_x == n_y else f"{n_x // n_y} : 1"
+    return rule, lengths, "none" if row["mmd2"] == 0.0 else "weak" if ratio(row) < LEAST_RATIO else "clear or moderate"
+
+
+def table(rows: Sequence[Row], command: str) -> str:
     """Return the summary and all cells as Markdown."""
-    groups: dict[str, list[Coverage]] = {}
-    for one in sorted(found, key=lambda one: one.group):
-        groups.setdefault(one.group, []).append(one)
+    groups: dict[tuple[str, str, str], list[Row]] = {}
+    for row in sorted(rows, key=lambda row: " | ".join(_group(row))):
+        groups.setdefault(_group(row), []).append(row)
+    summary = []
+    for group, members in groups.items():
+        shares = [coverage(row).value for row in members]
+        shown = (f"{share:.4f}" for share in (min(shares), sum(shares) / len(shares), max(shares)))
+        summary.append((*group, len(members), *shown, sum(map(misses_target, members))))
+    every = [
+        (
+            row["problem"],
+            f"{row['mmd2']:.4g}",
+            *(row[name] for name in ("n_x", "n_y", "block_size", "trials")),
+            f"{ratio(row):.1f}",
+            f"{coverage(row).value:.4f}{'*' * misses_target(row)}",
+            coverage(row).interval(4),
+            *(f"{row[name] / row['trials']:.4f}" for name in ("below", "above")),
+        )
+        for row in rows
+    ]
+    columns = ("problem", "MMD^2", "n_x", "n_y", "B", "trials", "MMD^2 / sd", "coverage", "Monte Carlo")
     lines = [
         f"Printed by `{command}`. Intervals of level .95; MMD^2 / sd is the ratio of MMD^2 to the standard deviation "
         f"of its estimate, weak below {LEAST_RATIO:g}. `*`: the 95 % Monte Carlo interval of the coverage lies outside "
@@ -182,57 +151,31 @@ def table(found: Sequence[Coverage], command: str) -> str:
         "",
         "### Summary",
         "",
-        "| blocks | lengths | difference | cells | lowest | mean | highest | outside * |",
-        "| --- | --- | --- | --: | --: | --: | --: | --: |",
-    ]
-    for group, members in groups.items():
-        shares = [one.coverage for one in members]
-        outside = sum(one.misses_target() for one in members)
-        lines.append(
-            f"| {group} | {len(members)} | {min(shares):.4f} | {sum(shares) / len(shares):.4f} | {max(shares):.4f} "
-            f"| {outside} |"
-        )
-    lines += [
+        *table_lines(
+            ("blocks", "lengths", "difference", "cells", "lowest", "mean", "highest", "outside *"), summary, "lllrrrrr"
+        ),
         "",
         "### Cells",
         "",
-        "| problem | MMD^2 | n_x | n_y | B | trials | MMD^2 / sd | coverage | Monte Carlo | below | above |",
-        "| --- | --: | --: | --: | --: | --: | --: | --: | --- | --: | --: |",
+        *table_lines((*columns, "below", "above"), every, "lrrrrrrrlrr"),
     ]
-    for one in found:
-        low, high = one.interval()
-        lines.append(
-            f"| {one.problem} | {one.mmd2:.4g} | {one.n_x} | {one.n_y} | {one.block_size} | {one.trials} "
-            f"| {one.ratio:.1f} | {one.coverage:.4f}{'*' * one.misses_target()} | {low:.4f} to {high:.4f} "
-            f"| {one.below / one.trials:.4f} | {one.above / one.trials:.4f} |"
-        )
     return "\n".join(lines) + "\n"
 
 
-def run(quick: bool, seed: int, out: Path, workers: int) -> list[Coverage]:
-    """Run all pieces that are not done yet, and return the records of every cell."""
-    kept = folder_of(out, quick, seed)
-    files = run_pieces(list(cells(quick)), _PIECE, run_piece, _write, kept=kept, seed=seed, workers=workers)
-    found = Coverage.total(one for file in files for one in read_coverage(file))
+def to_report(rows: list[Row]) -> Report:
+    """Return the report on the counts of all cells."""
     place = {problem.name: i for i, problem in enumerate(EXACT_PROBLEMS)}
-    return sorted(found, key=lambda one: (place[one.problem], LENGTHS.index((one.n_x, one.n_y)), -one.block_size))
+    counts = sorted(rows, key=lambda r: (place[r["problem"]], LENGTHS.index((r["n_x"], r["n_y"])), -r["block_size"]))
+    return Report("coverage", counts=counts, text=lambda command: table(counts, command))
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Few trials and two pairs of lengths: less than a minute.")
-@click.option("--seed", default=2013, show_default=True, help="Seed of all draws.")
-@click.option("--workers", type=int, default=None, help="Processes; all cores by default.")
-@click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("out/coverage"), show_default=True
-)
-def main(quick: bool, seed: int, workers: int | None, out: Path) -> None:
+@shared_options("Few trials and two pairs of lengths: less than a minute.")
+def main(**shared: Any) -> None:
     """Measure the coverage of confidence intervals, and write coverage.csv and coverage.md."""
-    found = run(quick, seed, out, workers or default_threads())
-    _write(out / "coverage.csv", found)
-    text = table(found, f"python -m studies.coverage{' --quick' if quick else ''} --seed {seed}")
-    (out / "coverage.md").write_text(text)
-    click.echo(text)
-    click.echo(f"wrote {out / 'coverage.csv'} and {out / 'coverage.md'}")
+    options = Options("coverage", **shared)
+    study = Grid("coverage", tuple(cells(options.quick)), count, _TASK_TRIALS, options.seed, to_report)
+    execute([study], options, lambda name: options.command())
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""The study behind the default kernel: every way to choose it, on many problems."""
+"""The study behind the default kernel: kernel choices of many kinds on many problems."""

@@ -1,1 +1,1 @@
-"""How ``btests.compare`` does on real tables of mixed columns: ``python -m studies.mixed``."""
+"""Level and power of ``btests.compare`` on real tables of mixed columns: ``python -m studies.mixed``."""

@@ -1,12 +1,9 @@
-"""Trials of a cell of the study, and how often each method found something."""
+"""Trials of the study: whether each method finds a difference between two random parts of a table."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass, fields
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,28 +12,29 @@ from btests.comparison.compare_options import Options
 from btests.comparison.filters import why_excluded
 from btests.comparison.tests import run_tests
 from btests.nulls import SignFlip
-from studies.mixed.changes import CHANGES
+from studies.harness.counts import Row
+from studies.mixed.baselines import baseline_pvalues, holm
 from studies.mixed.flights import first_week, flights
-from studies.mixed.usual import corrected, usual_pvalues
+from studies.mixed.perturbations import PERTURBATIONS
 
 ALPHA = 0.05
 
-#: Trials that one task does.
-PIECE = 50
+#: Trials of one task.
+TASK_TRIALS = 50
 
 # Fewer flips than the default, to save time: the level is exact for both.
 _N_RESAMPLES = 499
 
 SOURCES = {"flights": flights, "week": first_week}
 
-#: What is counted: the verdict and its three looks, any column and any pair by corrected p-values, the column that was
-#: changed by its own corrected p-value, and the usual tests, any of them and those of the changed column.
+#: What is counted: the verdict and its three tests (all columns, any column, any pair), the changed column by its own
+#: corrected p-value, and the baselines, any of them and those of the changed column.
 METHODS = ("verdict", "together", "columns", "pairs", "named", "usual", "usual named")
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A table, how many rows of it make each side, a change of the second side and its size."""
+    """A table, rows of each side, a perturbation of the second side, its size, and trials."""
 
     source: str
     n_a: int
@@ -47,40 +45,21 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """A name for files."""
+        """Name for files."""
         return f"{self.source}-{self.n_a}-{self.n_b}-{self.change}-{self.size:g}"
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """How often a method found something in a cell."""
-
-    source: str
-    n_a: int
-    n_b: int
-    change: str
-    size: float
-    method: str
-    trials: int
-    found: int
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What is counted."""
-        return self.source, self.n_a, self.n_b, self.change, self.size, self.method
-
-
-def run_piece(cell: Cell, piece: int, seed: int) -> list[Tally]:
-    """Do the trials of one piece of a cell."""
-    n = min(PIECE, cell.trials - piece * PIECE)
+def count(cell: Cell, trials: range, seed: int) -> list[Row]:
+    """Return how often each method finds a difference."""
     counts = np.zeros(len(METHODS), dtype=np.int64)
-    for trial in range(n):
-        number = sum(map(ord, cell.name))
-        rng = np.random.default_rng([seed, number, cell.n_a, cell.n_b, piece, trial])
-        counts += one_trial(cell, rng)
+    number = sum(map(ord, cell.name))
+    for trial in trials:
+        key = [seed, number, cell.n_a, cell.n_b, *divmod(trial, TASK_TRIALS)]
+        counts += one_trial(cell, np.random.default_rng(key))
+    own = {name: getattr(cell, name) for name in ("source", "n_a", "n_b", "change", "size")}
     return [
-        Tally(cell.source, cell.n_a, cell.n_b, cell.change, cell.size, method, n, int(count))
-        for method, count in zip(METHODS, counts, strict=True)
+        {**own, "method": method, "trials": len(trials), "found": int(found)}
+        for method, found in zip(METHODS, counts, strict=True)
     ]
 
 
@@ -92,22 +71,22 @@ def one_trial(cell: Cell, rng: np.random.Generator) -> Sequence[int]:
     columns = [pool(name, a[name], b[name]) for name in table.column_names]
     changed = ""
     if cell.change != "none":
-        change, changed, _ = CHANGES[cell.change]
-        columns = change(columns, cell.size, rng)
+        perturbation = PERTURBATIONS[cell.change]
+        changed, columns = perturbation.column, perturbation.apply(columns, cell.size, rng)
     columns = [cells for cells in columns if why_excluded(cells, named=False) is None]
     ours = run_tests(columns, _options(int(rng.integers(2**32))), lambda share: None)
     by_column = ours.column_tests.by_column.corrected()
     named = [p for cells, p in zip(columns, by_column, strict=True) if cells.name == changed]
-    usual = usual_pvalues(columns)
-    holm = corrected([p for _, p in usual])
+    baselines = baseline_pvalues(columns)
+    adjusted = holm([p for _, p in baselines])
     pvalues = [
         ours.pvalue,
         ours.pvalues[0],
         by_column.min(),
         ours.pvalues[2],
         min(named, default=1.0),
-        min(holm),
-        min((p for (name, _), p in zip(usual, holm, strict=True) if name == changed), default=1.0),
+        min(adjusted),
+        min((p for (name, _), p in zip(baselines, adjusted, strict=True) if name == changed), default=1.0),
     ]
     return [int(p <= ALPHA) for p in pvalues]
 
@@ -129,40 +108,3 @@ def _options(seed: int) -> Options:
         max_rows=10**9,
         delimiter=None,
     )
-
-
-def write_tallies(path: Path, tallies: Iterable[Tally]) -> None:
-    """Write tallies to a CSV file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([field.name for field in fields(Tally)])
-        writer.writerows(astuple(tally) for tally in tallies)
-
-
-def read_tallies(path: Path) -> list[Tally]:
-    """Read tallies from a CSV file."""
-    with path.open(newline="", encoding="utf-8") as file:
-        return [
-            Tally(
-                row["source"],
-                int(row["n_a"]),
-                int(row["n_b"]),
-                row["change"],
-                float(row["size"]),
-                row["method"],
-                int(row["trials"]),
-                int(row["found"]),
-            )
-            for row in csv.DictReader(file)
-        ]
-
-
-def add_up(tallies: Iterable[Tally]) -> list[Tally]:
-    """Return one tally for each method and cell."""
-    sums: dict[tuple[Any, ...], list[int]] = {}
-    for tally in tallies:
-        total = sums.setdefault(tally.key, [0, 0])
-        total[0] += tally.trials
-        total[1] += tally.found
-    return [Tally(*key, *total) for key, total in sums.items()]

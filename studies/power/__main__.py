@@ -1,40 +1,29 @@
-"""Power and CPU time of the default beside other tests: ``python -m studies.power``.
-
-Finished pieces are kept beside the output, and an interrupted run goes on where it was. Remove the output after a
-change of the package or of the problems.
-"""
+"""Measure power and CPU time of the default test beside other tests: ``python -m studies.power``."""
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import click
 
-from btests._core.threads import default_threads
-from studies.pieces import folder_of, run_pieces
+from studies.harness.command import Options, execute, shared_options
+from studies.harness.counts import Row, add_up
+from studies.harness.experiment import Done, Task, rows_of
+from studies.harness.grid import split
+from studies.harness.report import Report
 from studies.power.methods import GROUPS, methods
 from studies.power.penguins import section
-from studies.power.problems import PROBLEMS, SIZES
-from studies.power.tables import missing_of, report
-from studies.power.trials import (
-    PIECE,
-    Cell,
-    Costs,
-    Power,
-    add_up,
-    cells_of,
-    measure,
-    read_costs,
-    read_powers,
-    run_piece,
-    write_costs,
-    write_powers,
-)
+from studies.power.problems import SIZES
+from studies.power.tables import missing_of, tables
+from studies.power.trials import TASK_TRIALS, Costs, cells_of, count, measure, slug
 
 # Trials at every size.
 _TRIALS = dict(zip(SIZES, (200, 200, 100, 25, 100, 10), strict=True))
 _QUICK_TRIALS = 5
+
+_TIMES = "seconds-"
 
 
 def trials_by_size(quick: bool, trials: int | None, only: tuple[int, ...]) -> dict[tuple[int, int], int]:
@@ -43,71 +32,93 @@ def trials_by_size(quick: bool, trials: int | None, only: tuple[int, ...]) -> di
     return {size: trials or (_QUICK_TRIALS if quick else _TRIALS[size]) for size in sizes}
 
 
-def run(
-    group: str,
-    counts: dict[tuple[int, int], int],
-    only: tuple[str, ...] = (),
-    *,
-    seed: int,
-    kept: Path,
-    workers: int,
-    limit: float,
-) -> tuple[list[Power], Costs]:
-    """Measure the time of every test, run all pieces that are not done yet, and return counts and times."""
-    file = kept / f"costs-{group}.csv"
-    costs = measure(group, list(counts), seed, read_costs(file), only)
-    write_costs(file, costs)
-    cells = cells_of(group, counts, costs, limit, only)
-    click.echo(f"{group}: {len(cells)} cells, about {estimate(cells, costs) / workers / 60:.0f} minutes")
-    files = run_pieces(cells, PIECE, run_piece, write_powers, kept=kept, seed=seed, workers=workers)
-    return add_up(power for file in files for power in read_powers(file)), costs
+@dataclass(frozen=True, slots=True)
+class Power:
+    """The tests of a group: each is timed first; slow tests have fewer trials or none.
+
+    Attributes
+    ----------
+    group : str
+        One of GROUPS.
+    trials : dict
+        Trials at every size.
+    limit : float
+        Seconds of one test above which it is excluded.
+    only : tuple of str
+        Names of the tests to run; all by default.
+    seed : int
+        Seed of all draws.
+    """
+
+    group: str
+    trials: dict[tuple[int, int], int]
+    limit: float
+    only: tuple[str, ...]
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """Name of the files."""
+        return "power" if self.group == "peers" else f"power-{self.group}"
+
+    @property
+    def cost(self) -> float:
+        """Approximate seconds of one core."""
+        return float(sum(task.cost for task in self.plan({})))
+
+    def plan(self, done: Done) -> Sequence[Task]:
+        """Return the measurements of time and, once they are done, the trials."""
+        names = [method.name for method in methods(self.group, self.only) if not method.missing]
+        times = [
+            Task(
+                f"{_TIMES}{slug(name)}-{n_x}-{n_y}", measure, (self.group, name, (n_x, n_y), self.seed), exclusive=True
+            )
+            for name in names
+            for n_x, n_y in self.trials
+        ]
+        if any(task.name not in done for task in times):
+            return times
+        costs = costs_of(done)
+        cells = cells_of(self.group, self.trials, costs, self.limit, self.only)
+        return times + [
+            task
+            for cell in cells
+            for task in split(cell, count, TASK_TRIALS, self.seed, costs[cell.method, cell.n_x, cell.n_y])
+        ]
+
+    def report(self, done: Done) -> Sequence[Report]:
+        """Return the tables and the counts."""
+        rows = add_up(row for name, own in done.items() if not name.startswith(_TIMES) for row in own)
+        text = tables(rows, self.group, costs_of(done), missing_of(methods(self.group, self.only)))
+        if self.group == "peers":
+            text += "\n" + section()
+        counts: list[Row] = [{**row, "seconds": f"{row['seconds']:.4f}"} for row in rows]
+        return [Report(self.name, counts=counts, text=lambda _: text)]
 
 
-def estimate(cells: list[Cell], costs: Costs) -> float:
-    """Return the CPU seconds that cells take."""
-    return sum(cell.trials * costs[cell.method, cell.n_x, cell.n_y] for cell in cells)
+def costs_of(done: Done) -> Costs:
+    """Return the measured seconds of one call of every test."""
+    return {(row["method"], row["n_x"], row["n_y"]): row["seconds"] for row in rows_of(done, _TIMES)}
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Few trials and rows: a minute.")
+@shared_options("Few trials and rows: a minute.")
 @click.option("--families", is_flag=True, help="Families of kernels for the default, in place of the peers.")
 @click.option("--rows", type=int, multiple=True, help="Only the sizes with so many rows of x; several times.")
 @click.option("--trials", type=click.IntRange(min=1), default=None, help="Trials of each test; 20 to 200 by default.")
 @click.option("--only", multiple=True, help="Only the tests of these names; several times.")
-@click.option("--limit", default=2.0, show_default=True, help="Seconds of one test above which it is left out.")
-@click.option("--seed", default=2013, show_default=True, help="Seed of all draws.")
-@click.option("--workers", type=click.IntRange(min=1), default=None, help="Processes; all cores by default.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("out/power"), show_default=True)
+@click.option("--limit", default=2.0, show_default=True, help="Seconds of one test above which it is excluded.")
 def main(
-    *,
-    quick: bool,
-    families: bool,
-    rows: tuple[int, ...],
-    trials: int | None,
-    only: tuple[str, ...],
-    limit: float,
-    seed: int,
-    workers: int | None,
-    out: Path,
+    *, families: bool, rows: tuple[int, ...], trials: int | None, only: tuple[str, ...], limit: float, **shared: Any
 ) -> None:
     """Measure power and CPU time, print the tables, and write them and the counts behind them."""
-    workers = workers or default_threads()
-    # One thread for each worker, also of the linear algebra.
-    os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", NUMBA_NUM_THREADS="1", BTESTS_THREADS="1")
-    group = GROUPS[1] if families else GROUPS[0]
-    counts = trials_by_size(quick, trials, rows)
+    options = Options("power", **shared)
+    counts = trials_by_size(options.quick, trials, rows)
     if not counts:
         raise click.UsageError(f"--rows must be among {', '.join(str(n_x) for n_x, _ in SIZES)}, got {rows}.")
-    kept = folder_of(out, quick, seed)
-    powers, costs = run(group, counts, only, seed=seed, kept=kept, workers=workers, limit=limit)
-    name = "power" if group == GROUPS[0] else f"power-{group}"
-    text = report(powers, group, costs, missing_of(methods(group, only)))
-    if group == GROUPS[0]:
-        text += "\n" + section()
-    write_powers(out / f"{name}.csv", powers)
-    (out / f"{name}.md").write_text(text, encoding="utf-8")
-    click.echo(text)
-    click.echo(f"{len(PROBLEMS)} problems; wrote {name}.csv and {name}.md to {out}")
+    study = Power(GROUPS[1] if families else GROUPS[0], counts, limit, only, options.seed)
+    execute([study], options, lambda name: options.command())
+    click.echo((options.folder / f"{study.name}.md").read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":

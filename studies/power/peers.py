@@ -16,7 +16,7 @@ from scipy.spatial.distance import pdist, squareform
 from scipy.special import logsumexp
 
 from btests.plan import Array
-from studies.power.relabel import Subsets, mmd_values, permutation_pvalue, random_subsets
+from studies.power.permutations import Subsets, mmd_values, permutation_pvalue, random_subsets
 
 #: The level of all tests in the study.
 LEVEL = 0.05

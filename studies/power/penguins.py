@@ -1,4 +1,4 @@
-"""One real data set: how much the p-value of a test depends on its seed."""
+"""Palmer penguins: how much the p-value of a test depends on its seed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Any
 
+from studies.harness.markdown import table
 from studies.power.methods import default, small_blocks
 
 #: The columns that are tested.
@@ -16,22 +17,24 @@ _SEEDS = range(20)
 
 
 def section() -> str:
-    """Return a table of p-values over twenty seeds, penguins of 2007 against those of 2009, or why there is none."""
+    """Return p-values over twenty seeds, penguins of 2007 against those of 2009, or the reason for their absence."""
     title = "### Palmer penguins, 2007 and 2009"
     if find_spec("palmerpenguins") is None or find_spec("pandas") is None:
         return f"{title}\n\nNot run: palmerpenguins is not installed.\n"
-    lines = ["| data | test | smallest p | largest p | largest - smallest |", "| --- | --- | --: | --: | --: |"]
-    for data, (x, y) in _samples().items():
-        for name, test in _TESTS.items():
-            lines.append(row(data, name, [test(x, y, seed) for seed in _SEEDS]))
+    lines = [
+        row(data, name, [test(x, y, seed) for seed in _SEEDS])
+        for data, (x, y) in _samples().items()
+        for name, test in _TESTS.items()
+    ]
     words = f"Four measurements, rows with missing cells dropped; p-values over {len(_SEEDS)} seeds."
-    return "\n\n".join([title, words, "\n".join(lines)]) + "\n"
+    columns = ("data", "test", "smallest p", "largest p", "largest - smallest")
+    return "\n\n".join([title, words, table(columns, lines, "llrrr")]) + "\n"
 
 
-def row(data: str, name: str, pvalues: Sequence[float]) -> str:
-    """Return a line of the table."""
+def row(data: str, name: str, pvalues: Sequence[float]) -> tuple[str, ...]:
+    """Return a row of the table."""
     low, high = min(pvalues), max(pvalues)
-    return f"| {data} | {name} | {low:.4f} | {high:.4f} | {high - low:.4f} |"
+    return data, name, f"{low:.4f}", f"{high:.4f}", f"{high - low:.4f}"
 
 
 def _samples() -> dict[str, tuple[Any, Any]]:

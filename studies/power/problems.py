@@ -1,4 +1,4 @@
-"""The problems of the study: a distribution, and others that differ from it by an effect chosen for each size."""
+"""Problems of the study: a distribution, and others that differ from it by an effect chosen for each size."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from btests.datasets import blobs
 from btests.plan import Array
-from studies.problems import Draw
+from studies.distributions import Draw, equicorrelated, normal, student
 
 #: Rows of x and of y, in the order of the effects of a problem.
 SIZES = ((100, 100), (200, 200), (500, 500), (2000, 2000), (600, 30), (10_000, 300))
@@ -53,28 +53,6 @@ class Problem:
         return x, self.draw_y(n_x, n_y)(n_y, rng)
 
 
-def _normal(d: int, *, n_changed: int | None = None, shift: float = 0.0, scale: float = 1.0) -> Draw:
-    """Return Gaussian rows, the first ``n_changed`` coordinates scaled and shifted."""
-
-    def draw(n: int, rng: np.random.Generator) -> Array:
-        rows = rng.standard_normal((n, d))
-        rows[:, :n_changed] *= scale
-        rows[:, :n_changed] += shift
-        return rows
-
-    return draw
-
-
-def _one_factor(d: int, correlation: float) -> Draw:
-    """Return Gaussian rows with the same correlation between any two coordinates."""
-
-    def draw(n: int, rng: np.random.Generator) -> Array:
-        common, own = rng.standard_normal((n, 1)), rng.standard_normal((n, d))
-        return np.asarray(math.sqrt(correlation) * common + math.sqrt(1.0 - correlation) * own)
-
-    return draw
-
-
 def _neighbours(d: int, correlation: float) -> Draw:
     """Return Gaussian rows whose coordinates are an autoregression of order one with variance 1."""
 
@@ -85,11 +63,6 @@ def _neighbours(d: int, correlation: float) -> Draw:
         return rows
 
     return draw
-
-
-def _student(d: int, degrees: float, shift: float = 0.0) -> Draw:
-    """Return rows of independent Student t coordinates."""
-    return lambda n, rng: rng.standard_t(degrees, (n, d)) + shift
 
 
 def _blobs(long_axis: float) -> Draw:
@@ -112,12 +85,12 @@ def _waves(height: float, n_waves: int = 3) -> Draw:
     """Return values of density 1 + height sin(2 pi n_waves t) on the unit interval, by rejection."""
 
     def draw(n: int, rng: np.random.Generator) -> Array:
-        kept = np.empty((0, 1))
-        while len(kept) < n:
+        accepted = np.empty((0, 1))
+        while len(accepted) < n:
             t, u = rng.random((2, 3 * n, 1))
             inside = u * (1.0 + height) <= 1.0 + height * np.sin(2.0 * math.pi * n_waves * t)
-            kept = np.concatenate([kept, t[inside][:, None]])
-        return kept[:n]
+            accepted = np.concatenate([accepted, t[inside][:, None]])
+        return accepted[:n]
 
     return draw
 
@@ -143,31 +116,28 @@ def _contaminated(share: float) -> Draw:
 PROBLEMS = (
     Problem(
         "mean of one of 10",
-        _normal(10),
-        lambda e: _normal(10, n_changed=1, shift=e),
+        normal(10),
+        lambda e: normal(10, n_changed=1, shift=e),
         (0.5, 0.35, 0.22, 0.11, 0.75, 0.22),
     ),
-    Problem("mean, d = 50", _normal(50), lambda e: _normal(50, shift=e), (0.115, 0.08, 0.052, 0.026, 0.16, 0.054)),
-    Problem("scale, d = 5", _normal(5), lambda e: _normal(5, scale=e), (1.26, 1.17, 1.1, 1.05, 1.36, 1.1)),
-    Problem("correlation, d = 5", _normal(5), lambda e: _one_factor(5, e), (0.43, 0.29, 0.18, 0.09, 0.5, 0.18)),
-    Problem("Gaussian or Student t, d = 2", _normal(2), lambda e: _student(2, e), (2.3, 3.2, 5.3, 10.5, 1.8, 5.5)),
+    Problem("mean, d = 50", normal(50), lambda e: normal(50, shift=e), (0.115, 0.08, 0.052, 0.026, 0.16, 0.054)),
+    Problem("scale, d = 5", normal(5), lambda e: normal(5, scale=e), (1.26, 1.17, 1.1, 1.05, 1.36, 1.1)),
+    Problem("correlation, d = 5", normal(5), lambda e: equicorrelated(5, e), (0.43, 0.29, 0.18, 0.09, 0.5, 0.18)),
+    Problem("Gaussian or Student t, d = 2", normal(2), lambda e: student(2, e), (2.3, 3.2, 5.3, 10.5, 1.8, 5.5)),
     Problem("blobs, d = 2", _blobs(1.0), _blobs, (14.0, 6.0, 3.0, 1.8, 30.0, 3.0)),
     Problem(
-        "scale of one of 30", _normal(30), lambda e: _normal(30, n_changed=1, scale=e), (2.5, 2.0, 1.6, 1.28, 3.0, 1.6)
+        "scale of one of 30", normal(30), lambda e: normal(30, n_changed=1, scale=e), (2.5, 2.0, 1.6, 1.28, 3.0, 1.6)
     ),
-    Problem("ring, d = 2", _normal(2), _ring, (0.42, 0.28, 0.17, 0.085, 0.6, 0.17)),
+    Problem("ring, d = 2", normal(2), _ring, (0.42, 0.28, 0.17, 0.085, 0.6, 0.17)),
     Problem("waves on uniform, d = 1", _waves(0.0), _waves, (0.9, 0.6, 0.37, 0.185, 1.0, 0.37)),
     Problem(
         "t(2) location, d = 5",
-        _student(5, 2.0),
-        lambda e: _student(5, 2.0, e),
+        student(5, 2.0),
+        lambda e: student(5, 2.0, shift=e),
         (0.33, 0.235, 0.145, 0.073, 0.47, 0.145),
     ),
-    Problem("small cluster, d = 2", _normal(2), _contaminated, (0.12, 0.085, 0.05, 0.025, 0.18, 0.05)),
-    Problem("covariance, d = 100", _normal(100), lambda e: _neighbours(100, e), (0.37, 0.27, 0.18, 0.1, 0.5, 0.19)),
-    Problem("null: Gaussian, d = 5", _normal(5), lambda e: _normal(5)),
+    Problem("small cluster, d = 2", normal(2), _contaminated, (0.12, 0.085, 0.05, 0.025, 0.18, 0.05)),
+    Problem("covariance, d = 100", normal(100), lambda e: _neighbours(100, e), (0.37, 0.27, 0.18, 0.1, 0.5, 0.19)),
+    Problem("null: Gaussian, d = 5", normal(5), lambda e: normal(5)),
     Problem("null: lognormal, d = 3", _lognormal(1.0), _lognormal),
 )
-
-#: All of them by name.
-BY_NAME = {problem.name: problem for problem in PROBLEMS}

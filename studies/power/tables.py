@@ -1,28 +1,31 @@
-"""The tables of the study in Markdown."""
+"""Tables of the study, as Markdown."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import fmean
 
+from studies.harness.counts import Row
+from studies.harness.estimates import Estimate, proportion
+from studies.harness.markdown import table
 from studies.power.methods import DEFAULT, Method, methods
 from studies.power.problems import PROBLEMS, SIZES
-from studies.power.trials import Costs, Power
+from studies.power.trials import Costs
 
 #: The default is as good as another test if its power is at most this much smaller.
 MARGIN = 0.03
 
-#: Powers of one size by problem and test.
-Grid = dict[str, dict[str, Power]]
+#: Counts of one size by problem and test.
+Grid = dict[str, dict[str, Row]]
 
 _IS_NULL = {problem.name: problem.is_null for problem in PROBLEMS}
 
 
-def report(powers: Sequence[Power], group: str, costs: Costs, missing: dict[str, str]) -> str:
+def tables(rows: Sequence[Row], group: str, costs: Costs, missing: dict[str, str]) -> str:
     """Return all tables of a group, with a reason for every test in ``missing`` that has not run."""
-    own = [power for power in powers if power.group == group]
+    own = [row for row in rows if row["group"] == group]
     parts = [f"Not run: {name} ({reason})." for name, reason in missing.items()]
-    sizes = [size for size in SIZES if any((p.n_x, p.n_y) == size for p in own)]
+    sizes = [size for size in SIZES if any((row["n_x"], row["n_y"]) == size for row in own)]
     names = [method.name for method in methods(group) if method.name not in missing]
     grids = {size: _grid(own, *size) for size in sizes}
     for size, grid in grids.items():
@@ -40,28 +43,31 @@ def size_name(n_x: int, n_y: int) -> str:
     return f"n = {n_x} a side" if n_x == n_y else f"n = {n_x:,} and {n_y:,}"
 
 
+def power(row: Row) -> Estimate:
+    """Return the share of rejections with its 95 % interval."""
+    return proportion(row["rejections"], row["trials"])
+
+
 def power_table(grid: Grid, names: Sequence[str], size: tuple[int, int], costs: Costs) -> str:
     """Return powers, one row a problem, the largest of a row in bold; then mean power and CPU time of a test."""
-    lines = _head("problem", names)
+    lines = []
     for problem, row in grid.items():
-        best = max(power.rate for power in row.values())
-        shown = [_shown(row.get(name), best, is_null=_IS_NULL[problem]) for name in names]
-        lines.append(_line(problem, shown))
+        best = max(power(own).value for own in row.values())
+        lines.append([problem, *(_shown(row.get(name), best, is_null=_IS_NULL[problem]) for name in names)])
     changes = [problem for problem in grid if not _IS_NULL[problem]]
-    means = {name: mean_power(grid, name, changes) for name in names}
-    lines.append(_line("mean power", ["--" if mean is None else short(mean, 3) for mean in means.values()]))
-    lines.append(_line("CPU ms a test", [_time(grid, name, costs.get((name, *size))) for name in names]))
-    return "\n".join(lines)
+    means = [mean_power(grid, name, changes) for name in names]
+    lines.append(["mean power", *("--" if mean is None else short(mean, 3) for mean in means)])
+    lines.append(["CPU ms a test", *(_time(grid, name, costs.get((name, *size))) for name in names)])
+    return table(("problem", *names), lines, "l" + "r" * len(names))
 
 
 def interval_table(grid: Grid, names: Sequence[str]) -> str:
     """Return Clopper-Pearson intervals, one row a problem."""
-    lines = _head("problem", names)
-    for problem, row in grid.items():
-        intervals = [row[name].interval() if name in row else None for name in names]
-        shown = ["--" if ends is None else f"{short(ends[0])} to {short(ends[1])}" for ends in intervals]
-        lines.append(_line(problem, shown))
-    return "\n".join(lines)
+    lines = [
+        [problem, *(_interval(power(row[name])) if name in row else "--" for name in names)]
+        for problem, row in grid.items()
+    ]
+    return table(("problem", *names), lines, "l" + "r" * len(names))
 
 
 def summary(grid: Grid, size: tuple[int, int]) -> list[str]:
@@ -81,7 +87,7 @@ def summary(grid: Grid, size: tuple[int, int]) -> list[str]:
 def compare(grid: Grid, names: Sequence[str]) -> str:
     """Return on how many problems the default is within MARGIN of the best of some tests, and its largest deficit."""
     deficits = {
-        problem: max(row[name].rate for name in names if name in row) - row[DEFAULT].rate
+        problem: max(power(row[name]).value for name in names if name in row) - power(row[DEFAULT]).value
         for problem, row in grid.items()
         if not _IS_NULL[problem] and DEFAULT in row and any(name in row for name in names)
     }
@@ -97,13 +103,15 @@ def mean_power(grid: Grid, name: str, problems: Sequence[str]) -> float | None:
     """Return the mean power of a test over problems; None if it has not run on all of them."""
     if not problems or any(name not in grid[problem] for problem in problems):
         return None
-    return fmean(grid[problem][name].rate for problem in problems)
+    return fmean(power(grid[problem][name]).value for problem in problems)
 
 
 def milliseconds(grid: Grid, name: str) -> float:
     """Return the CPU milliseconds of a test, mean over all trials of a size; infinite if it has not run."""
     own = [row[name] for row in grid.values() if name in row]
-    return 1e3 * sum(p.seconds for p in own) / sum(p.trials for p in own) if own else float("inf")
+    if not own:
+        return float("inf")
+    return float(1e3 * sum(r["seconds"] for r in own) / sum(r["trials"] for r in own))
 
 
 def short(share: float, digits: int = 2) -> str:
@@ -117,30 +125,34 @@ def missing_of(some: Sequence[Method]) -> dict[str, str]:
     return {method.name: method.missing for method in some if method.missing}
 
 
-def _grid(powers: Sequence[Power], n_x: int, n_y: int) -> Grid:
+def _grid(rows: Sequence[Row], n_x: int, n_y: int) -> Grid:
     grid: Grid = {}
     for problem in PROBLEMS:
-        row = {p.method: p for p in powers if (p.problem, p.n_x, p.n_y) == (problem.name, n_x, n_y)}
-        if row:
-            grid[problem.name] = row
+        own = [row for row in rows if (row["problem"], row["n_x"], row["n_y"]) == (problem.name, n_x, n_y)]
+        if own:
+            grid[problem.name] = {row["method"]: row for row in own}
     return grid
 
 
 def _few(grid: Grid) -> list[str]:
     """Return a sentence on the numbers of trials."""
     numbers: dict[int, list[str]] = {}
-    for name, power in next(iter(grid.values())).items():
-        numbers.setdefault(power.trials, []).append(name)
+    for name, row in next(iter(grid.values())).items():
+        numbers.setdefault(row["trials"], []).append(name)
     most = max(numbers)
     fewer = [f"{n} of {', '.join(names)}" for n, names in numbers.items() if n < most]
     return [f"Trials: {most}{''.join('; ' + text for text in fewer)}{', which take long' if fewer else ''}."]
 
 
-def _shown(power: Power | None, best: float, *, is_null: bool) -> str:
-    if power is None:
+def _shown(row: Row | None, best: float, *, is_null: bool) -> str:
+    if row is None:
         return "--"
-    text = short(power.rate)
-    return f"**{text}**" if power.rate >= best and not is_null else text
+    text = short(power(row).value)
+    return f"**{text}**" if power(row).value >= best and not is_null else text
+
+
+def _interval(estimate: Estimate) -> str:
+    return f"{short(estimate.low)} to {short(estimate.high)}"
 
 
 def _time(grid: Grid, name: str, cost: float | None) -> str:
@@ -148,11 +160,3 @@ def _time(grid: Grid, name: str, cost: float | None) -> str:
     if taken < float("inf"):
         return f"{taken:.1f}" if taken < 100.0 else f"{taken:.0f}"
     return "--" if cost is None else f"too slow: {cost:.0f} s"
-
-
-def _head(first: str, names: Sequence[str]) -> list[str]:
-    return [_line(first, names), _line("---", ["--:"] * len(names))]
-
-
-def _line(first: str, cells: Sequence[str]) -> str:
-    return f"| {' | '.join([first, *cells])} |"

@@ -1,14 +1,15 @@
-"""The claims of sections 2.2 and 2.3, measured: variances, skewness, and the distance to the normal law."""
+"""The claims of sections 2.2 and 2.3, measured: variances, skewness, and the distance to the normal distribution."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from studies.reproduce.blockvalues import CASES, moments
-from studies.reproduce.cells import N_BATCHES
-from studies.reproduce.laws import report
-from studies.reproduce.protocol import Done, Piece, Report, rows_of
+from studies.harness.experiment import Done, Task, rows_of
+from studies.harness.report import Report
+from studies.reproduce.block_values import CASES, moments
+from studies.reproduce.claims_report import report
+from studies.reproduce.slopes import N_BATCHES
 
 # Draws in a batch: many where the shape of the distribution is of interest, few where it is the variance alone.
 _DRAWS = {"fine, H0": 2000, "wide, H0": 10_000, "fine, H_A": 500, "wide, H_A": 500}
@@ -33,19 +34,19 @@ class Claims:
     @property
     def cost(self) -> float:
         """Seconds of one core."""
-        return sum(piece.cost for piece in self.plan({}))
+        return sum(task.cost for task in self.plan({}))
 
-    def plan(self, done: Done) -> Sequence[Piece]:
+    def plan(self, done: Done) -> Sequence[Task]:
         """Return the batches of every cell."""
-        pieces = []
+        tasks = []
         for case, most in _DRAWS.items():
             draws = most // 50 if self.quick else most
             for b, n in _sizes(case):
                 cost = draws * n * (1.5e-7 + 1e-9 * b)
                 for batch in range(N_BATCHES):
                     name = f"{case.replace(', ', '-')}.{b}.{n}.{batch}"
-                    pieces.append(Piece(name, moments, (self.seed, case, b, n // b, (batch, draws)), cost))
-        return pieces
+                    tasks.append(Task(name, moments, (self.seed, case, b, n // b, (batch, draws)), cost))
+        return tasks
 
     def report(self, done: Done) -> Sequence[Report]:
         """Return the slopes, with what the paper says of them."""

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from btests.datasets import blobs
-from studies.reproduce.protocol import Done, Piece, Report, Row, rows_of
+from studies.harness.counts import Row
+from studies.harness.experiment import Done, Task, rows_of
+from studies.harness.report import Report
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,9 +34,9 @@ class Figure2:
     name: str = "figure2"
     cost: float = 0.1
 
-    def plan(self, done: Done) -> Sequence[Piece]:
-        """Return the one piece there is."""
-        return [Piece("points", draw_points, (self.seed, _POINTS // 10 if self.quick else _POINTS), 0.1)]
+    def plan(self, done: Done) -> Sequence[Task]:
+        """Return the only task."""
+        return [Task("points", draw_points, (self.seed, _POINTS // 10 if self.quick else _POINTS), 0.1)]
 
     def report(self, done: Done) -> Sequence[Report]:
         """Return the two panels."""

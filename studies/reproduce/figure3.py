@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from btests.data.sample import Sample
 from btests.nulls import SignFlip
-from studies.reproduce.intervals import HOLDS, Estimate, difference, holds, rate, shown_interval
-from studies.reproduce.protocol import Done, Piece, Report, Row, Table, add_up, rows_of
-from studies.reproduce.trials import LABELS, TESTS, draw, pieces_by_strategy, rejects, selections
+from studies.harness.counts import Row, add_up
+from studies.harness.estimates import HOLDS, Estimate, difference, holds, proportion
+from studies.harness.experiment import Done, Task, rows_of
+from studies.harness.report import Report, Table
+from studies.reproduce.trials import LABELS, TESTS, draw, rejects, selections, tasks_by_strategy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,8 +23,8 @@ _SIZES = (2, 4, 8, 16, 32, 45, 64)
 _WHOLE = ("sigma", "median")
 _FLIPS = SignFlip(999)
 
-_TRIALS, _PIECE = 1000, 50
-_QUICK_TRIALS, _QUICK_PIECE = 40, 20
+_TRIALS, _SIZE = 1000, 50
+_QUICK_TRIALS, _QUICK_SIZE = 40, 20
 
 _CAPTION = f"""
 Figure 3 of the paper: how often a test at level .05 overlooks the difference between P and Q, n = {_N} rows each, over
@@ -50,22 +52,22 @@ class Figure3:
     @property
     def cost(self) -> float:
         """Seconds of one core."""
-        return sum(piece.cost for piece in self.plan({}))
+        return sum(task.cost for task in self.plan({}))
 
-    def plan(self, done: Done) -> Sequence[Piece]:
-        """Return pieces of some trials of each strategy."""
-        trials, size = (_QUICK_TRIALS, _QUICK_PIECE) if self.quick else (_TRIALS, _PIECE)
-        return pieces_by_strategy(count, self.seed, trials, size, {"sigma": 0.010, "median": 0.012, "multiple": 0.035})
+    def plan(self, done: Done) -> Sequence[Task]:
+        """Return tasks of some trials of each strategy."""
+        trials, size = (_QUICK_TRIALS, _QUICK_SIZE) if self.quick else (_TRIALS, _SIZE)
+        return tasks_by_strategy(count, self.seed, trials, size, {"sigma": 0.010, "median": 0.012, "multiple": 0.035})
 
     def report(self, done: Done) -> Sequence[Report]:
         """Return the curves, and whether they do what the paper says."""
-        rows = add_up(rows_of(done), ("strategy", "block_size"))
-        errors = {(row["strategy"], row["block_size"]): rate(row["errors"], row["trials"]) for row in rows}
+        rows = add_up(rows_of(done))
+        errors = {(row["strategy"], row["block_size"]): proportion(row["errors"], row["trials"]) for row in rows}
         curves = Table(
             "Type II errors",
             ("kernel", "B", "here", "95 % interval"),
             tuple(
-                (LABELS[strategy], "n (MMD_u)" if b == _N else str(b), f"{e.value:.3f}", shown_interval(e))
+                (LABELS[strategy], "n (MMD_u)" if b == _N else str(b), f"{e.value:.3f}", e.interval())
                 for (strategy, b), e in errors.items()
             ),
         )

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from btests.data.sample import Sample
-from studies.reproduce.intervals import HOLDS, difference, holds, rate, shown_interval
-from studies.reproduce.protocol import Done, Piece, Report, Row, Table, add_up, rows_of
-from studies.reproduce.trials import LABELS, LEVEL, TESTS, draw, pieces_by_strategy, rejects, selections
+from studies.harness.counts import Row, add_up
+from studies.harness.estimates import HOLDS, difference, holds, proportion
+from studies.harness.experiment import Done, Task, rows_of
+from studies.harness.report import Report, Table
+from studies.reproduce.trials import LABELS, LEVEL, TESTS, draw, rejects, selections, tasks_by_strategy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,8 +21,8 @@ _N = 2000
 _SIZES = {"sigma": (2, 4, 8, 16, 32, 45, 64, 128), "multiple": (2, 8, 32, 64, 128)}
 _SIZES["median"] = _SIZES["sigma"]
 
-_TRIALS, _PIECE = 30_000, 500
-_QUICK_TRIALS, _QUICK_PIECE = 100, 50
+_TRIALS, _SIZE = 30_000, 500
+_QUICK_TRIALS, _QUICK_SIZE = 100, 50
 
 _CAPTION = f"""
 Figure 4 of the paper: how often a test at level .05 rejects where both samples are of P, n = {_N} rows each, 30,000
@@ -43,16 +45,16 @@ class Figure4:
     @property
     def cost(self) -> float:
         """Seconds of one core."""
-        return sum(piece.cost for piece in self.plan({}))
+        return sum(task.cost for task in self.plan({}))
 
-    def plan(self, done: Done) -> Sequence[Piece]:
-        """Return pieces of some hundred trials of each strategy."""
-        trials, size = (_QUICK_TRIALS, _QUICK_PIECE) if self.quick else (_TRIALS, _PIECE)
-        return pieces_by_strategy(count, self.seed, trials, size, {"sigma": 0.0035, "median": 0.004, "multiple": 0.025})
+    def plan(self, done: Done) -> Sequence[Task]:
+        """Return tasks of some hundred trials of each strategy."""
+        trials, size = (_QUICK_TRIALS, _QUICK_SIZE) if self.quick else (_TRIALS, _SIZE)
+        return tasks_by_strategy(count, self.seed, trials, size, {"sigma": 0.0035, "median": 0.004, "multiple": 0.025})
 
     def report(self, done: Done) -> Sequence[Report]:
         """Return the three panels."""
-        rows = add_up(rows_of(done), ("strategy", "block_size"))
+        rows = add_up(rows_of(done))
         columns = ("kernel", "B", "blocks", "here", "95 % interval")
         levels = Table("Type I errors", columns, tuple(_cells(row) for row in rows))
         return [
@@ -82,7 +84,7 @@ def count(seed: int, strategy: str, first: int, last: int) -> list[Row]:
 
 def _trends(rows: Sequence[Row]) -> Table:
     """Return what the paper reads from its figure, and what is read here."""
-    levels = {(row["strategy"], row["block_size"]): rate(row["rejections"], row["trials"]) for row in rows}
+    levels = {(row["strategy"], row["block_size"]): proportion(row["rejections"], row["trials"]) for row in rows}
     near = [levels["sigma", b] for b in _SIZES["sigma"] if b <= 45]
     farthest = max(near, key=lambda e: abs(e.value - LEVEL))
     off = sorted((abs(farthest.low - LEVEL), abs(farthest.high - LEVEL)))
@@ -114,10 +116,10 @@ def _trends(rows: Sequence[Row]) -> Table:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    level = rate(row["rejections"], row["trials"])
+    level = proportion(row["rejections"], row["trials"])
     n = _N // 2 if row["strategy"] == "multiple" else _N
     b = row["block_size"]
-    return LABELS[row["strategy"]], str(b), str(n // b), f"{level.value:.4f}", shown_interval(level, 4)
+    return LABELS[row["strategy"]], str(b), str(n // b), f"{level.value:.4f}", level.interval(4)
 
 
 def _draw(figure: Figure, rows: Sequence[Row]) -> None:
@@ -130,7 +132,7 @@ def _draw(figure: Figure, rows: Sequence[Row]) -> None:
         tested = _N // 2 if strategy == "multiple" else _N
         own = [row for row in rows if row["strategy"] == strategy]
         sizes = [row["block_size"] for row in own]
-        levels = [rate(row["rejections"], row["trials"]) for row in own]
+        levels = [proportion(row["rejections"], row["trials"]) for row in own]
         errors = ([e.value - e.low for e in levels], [e.high - e.value for e in levels])
         asked = axes.axhline(LEVEL, color="#444444", linewidth=0.9, linestyle=(0, (4, 3)))
         root = axes.axvline(math.sqrt(tested), color="#777777", linewidth=1.2, linestyle=(0, (1, 2)))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from btests.plan import Array
-from studies.reproduce.intervals import Estimate
+from studies.harness.estimates import Estimate
 
 TARGET = 0.05
 
@@ -29,16 +29,16 @@ _NORMAL_95 = 1.959963984540054
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """Trials of each stage: of doubling, of bisection, at the answer and beside it; all are multiples of ``piece``."""
+    """Trials of each stage: of doubling, of bisection, at the answer and beside it; all are multiples of ``task``."""
 
-    piece: int
+    task: int
     doubling: int
     bisection: int
     answer: int
     aside: int
 
 
-#: Errors in each piece of the trials at a size, from the first piece on.
+#: Errors in each task of the trials at a size, from the first task on.
 Counts = Mapping[int, Sequence[int]]
 
 
@@ -67,20 +67,20 @@ class _Tries:
     """The counts of a search, and what it has asked for."""
 
     counts: Counts
-    piece: int
+    task: int
     wanted: dict[int, int] = field(default_factory=dict)
 
     def error(self, n: int, trials: int) -> float | None:
         """Return the error of the first ``trials`` trials at a size, None where they have to be done first."""
         self.wanted[n] = max(self.wanted.get(n, 0), trials)
         # Of these trials and no others, so that trials which come later do not change a decision that is made.
-        errors = self.counts.get(n, ())[: trials // self.piece]
-        return sum(errors) / trials if len(errors) == trials // self.piece else None
+        errors = self.counts.get(n, ())[: trials // self.task]
+        return sum(errors) / trials if len(errors) == trials // self.task else None
 
     def near(self, centre: int) -> dict[int, tuple[int, int]]:
         """Return (trials, errors) of the sizes that a fit may use."""
         return {
-            n: (trials, sum(self.counts[n][: trials // self.piece]))
+            n: (trials, sum(self.counts[n][: trials // self.task]))
             for n, trials in self.wanted.items()
             if centre / _WINDOW <= n <= centre * _WINDOW
         }
@@ -88,7 +88,7 @@ class _Tries:
 
 def step(counts: Counts, effort: Effort, first: int, last: int) -> Step:
     """Return what to do next; the search doubles from ``first`` up to ``last``."""
-    tries = _Tries(counts, effort.piece)
+    tries = _Tries(counts, effort.task)
     high = first
     while (found := tries.error(high, effort.doubling)) is not None and found > TARGET:
         if high >= last:

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from studies.harness.counts import Row
+from studies.harness.experiment import Done, Task, rows_of
+from studies.harness.report import Report
 from studies.reproduce.methods import BEYOND, BY_KEY, MEDIANS, PAPER, TAKEN_LITERALLY, Method
-from studies.reproduce.protocol import Done, Piece, Report, Row, rows_of
 from studies.reproduce.search import Effort, Step, step
-from studies.reproduce.seconds import machine, seconds
+from studies.reproduce.timing import machine, seconds
 from studies.reproduce.trials import draw
 
 _FIRST, _LAST = 64, 65_536
@@ -64,25 +66,25 @@ class Table1:
         """Seconds of one core."""
         return 25.0 if self.quick else 800.0
 
-    def plan(self, done: Done) -> Sequence[Piece]:
+    def plan(self, done: Done) -> Sequence[Task]:
         """Return what the searches want by now, and all else that is known to be wanted."""
         counts = _by_cell(done)
-        pieces = [Piece("seconds", time_all, (self.seed, self.quick), 3.0 if self.quick else 12.0, alone=True)]
+        tasks = [Task("seconds", time_all, (self.seed, self.quick), 3.0 if self.quick else 12.0, exclusive=True)]
         for key, (n, trials) in (_QUICK_MEDIANS if self.quick else _MEDIANS).items():
-            pieces += self._pieces(BY_KEY[key], n, trials)
+            tasks += self._tasks(BY_KEY[key], n, trials)
         for method in _SEARCHED:
             plan, found = self._plan(method), self._step(method, counts)
             for n, trials in found.wanted.items():
-                pieces += self._pieces(method, n, trials)
+                tasks += self._tasks(method, n, trials)
             if found.answer is not None:
-                pieces += self._pieces(method, found.centre, plan.level, is_null=True)
+                tasks += self._tasks(method, found.centre, plan.level, is_null=True)
             if method.published is not None and method.published not in found.wanted:
-                pieces += self._pieces(method, method.published, plan.published)
-        return pieces
+                tasks += self._tasks(method, method.published, plan.published)
+        return tasks
 
     def report(self, done: Done) -> Sequence[Report]:
         """Return the table."""
-        from studies.reproduce.layout import report
+        from studies.reproduce.table1_report import report
 
         counts = _by_cell(done)
         answers = {method.key: self._step(method, counts) for method in _SEARCHED}
@@ -95,19 +97,19 @@ class Table1:
     def _step(self, method: Method, counts: Cells) -> Step:
         return step(counts.get((method.key, False), {}), self._plan(method).effort, _FIRST, _LAST)
 
-    def _pieces(self, method: Method, n: int, trials: int, *, is_null: bool = False) -> Iterator[Piece]:
-        size = max(1, min(self._plan(method).effort.piece, trials))
+    def _tasks(self, method: Method, n: int, trials: int, *, is_null: bool = False) -> Iterator[Task]:
+        size = max(1, min(self._plan(method).effort.task, trials))
         for first in range(0, trials, size):
             name = f"{method.key}.{n}.{'H0' if is_null else 'HA'}.{first // size}"
             arguments = (self.seed, method.key, n, is_null, (first, first + size))
-            yield Piece(name, count, arguments, size * method.cost(n))
+            yield Task(name, count, arguments, size * method.cost(n))
 
 
 Cells = dict[tuple[str, bool], dict[int, list[int]]]
 
 
 def _by_cell(done: Done) -> Cells:
-    """Return the errors (under H0: rejections) in each piece, by method and hypothesis, by size, in order."""
+    """Return the errors (under H0: rejections) in each task, by method and hypothesis, by size, in order."""
     cells: Cells = {}
     for name, rows in done.items():
         key, _, rest = name.partition(".")

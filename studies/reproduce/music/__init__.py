@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from studies.reproduce.protocol import Experiment
+from studies.harness.experiment import Experiment
 
 # Seconds of each song that a quick run uses.
 _EXCERPT = 40.0
@@ -41,6 +41,6 @@ def prepare(
     # Two samples of P under the null hypothesis, and they share no row.
     p, q = describe(pair.p, 2 * n), describe(pair.q, n)
     refuse_same(pair.p, pair.q)
-    heard = f"**Songs.** P: {p}. Q: {q}. {pair.origin}"
-    experiments: list[Experiment] = [make(pair, heard, seed, quick) for make in (Table2, Figure1, Figure5)]
+    described = f"**Songs.** P: {p}. Q: {q}. {pair.origin}"
+    experiments: list[Experiment] = [make(pair, described, seed, quick) for make in (Table2, Figure1, Figure5)]
     return experiments, (pair.p.to_dict("P"), pair.q.to_dict("Q"))

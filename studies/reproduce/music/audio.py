@@ -91,7 +91,7 @@ def to_song(recording: Recording, name: str) -> Array:
     """Return the song of a recording at 8 kHz, with mean 0 and standard deviation 1: (n,) to (8000 seconds,).
 
     Resampling is polyphase filtering (``scipy.signal.resample_poly``), whatever the rate of the recording. The mean
-    goes first: an offset, which no one hears, would make the test trivial.
+    goes first: an inaudible offset would make the test trivial.
     """
     from scipy.signal import resample_poly
 
@@ -119,9 +119,9 @@ def can_read(name: str) -> bool:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep the decoders' own complaints, which go to file descriptor 2, from the terminal."""
+    """Discard messages of the decoders, which go to file descriptor 2."""
     try:
-        kept = os.dup(2)
+        stderr = os.dup(2)
     except OSError:  # there is none
         yield
         return
@@ -130,8 +130,8 @@ def _quiet() -> Iterator[None]:
             os.dup2(nowhere.fileno(), 2)
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(stderr, 2)
+        os.close(stderr)
 
 
 def _read_any(soundfile: Any, path: Path, longest: float) -> Recording:

@@ -13,11 +13,13 @@ from btests.data.sample import Sample
 from btests.kernels import Gaussian, median_bandwidth
 from btests.plan import Array, Plan
 from btests.statistics import MMD, summarize
+from studies.harness.counts import Row
+from studies.harness.experiment import Done, Task, rows_of
+from studies.harness.report import Report, Table
 from studies.reproduce.music import trends
-from studies.reproduce.music.moments import Law, check, histogram, threshold
 from studies.reproduce.music.songs import Pair, Song
+from studies.reproduce.music.statistic_draws import Draws, check, histogram, threshold
 from studies.reproduce.music.trials import ROWS, Batch, batches, draw, is_significant
-from studies.reproduce.protocol import Done, Piece, Report, Row, Table, rows_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +49,7 @@ class Figure1:
     """Draws of the statistic under both hypotheses, for two block sizes."""
 
     pair: Pair
-    heard: str
+    described: str
     seed: int
     quick: bool
     name: str = "figure1"
@@ -65,14 +67,14 @@ class Figure1:
     @property
     def cost(self) -> float:
         """Seconds of one core."""
-        return sum(piece.cost for piece in self.plan({}))
+        return sum(task.cost for task in self.plan({}))
 
-    def plan(self, done: Done) -> Sequence[Piece]:
-        """Return pieces of some hundred draws."""
+    def plan(self, done: Done) -> Sequence[Task]:
+        """Return tasks of some hundred draws."""
         draws, size, each = (300, 150, 0.002) if self.quick else (3000, 500, 0.0065)
         songs = self.pair.p, self.pair.q
         return [
-            Piece(batch.name, statistics, (batch, self.sizes), each * size)
+            Task(batch.name, statistics, (batch, self.sizes), each * size)
             for is_null in (True, False)
             for batch in batches(songs, self.n, (self.seed, 1), is_null=is_null, trials=draws, size=size)
         ]
@@ -80,8 +82,8 @@ class Figure1:
     def report(self, done: Done) -> Sequence[Report]:
         """Return the two panels, and what is said of them."""
         rows = rows_of(done)
-        laws = {
-            (truth, b): Law(
+        draws = {
+            (truth, b): Draws(
                 truth,
                 b,
                 np.array([row[f"B{b}"] for row in rows if row["truth"] == truth]),
@@ -90,21 +92,21 @@ class Figure1:
             for b in self.sizes
             for truth in _TRUTHS
         }
-        n_draws = laws["H0", 2].draws.size
+        n_draws = draws["H0", 2].values.size
         caption = _CAPTION.format(n=self.n, draws=n_draws, bandwidth=rows[0]["bandwidth"]).strip()
-        counts = [line for b in self.sizes for line in histogram(laws["H0", b], laws["H_A", b])]
+        counts = [line for b in self.sizes for line in histogram(draws["H0", b], draws["H_A", b])]
         columns = ("B", "law", "mean", "deviation", "skewness", "KS: paper", "KS: here", "KS p-value", "corrected")
         return [
             Report(
                 self.name,
                 "Figure 1: the statistic under both hypotheses",
-                "\n\n".join([caption, self.heard, ROWS.strip()]),
+                "\n\n".join([caption, self.described, ROWS.strip()]),
                 counts,
                 (
-                    Table("", columns, tuple(law.cells(is_last=b > 2) for (_, b), law in laws.items())),
-                    Table("Trends", trends.COLUMNS, tuple(trend.cells() for trend in check(laws, self.sizes))),
+                    Table("", columns, tuple(own.cells(is_last=b > 2) for (_, b), own in draws.items())),
+                    Table("Trends", trends.COLUMNS, tuple(trend.cells() for trend in check(draws, self.sizes))),
                 ),
-                lambda figure: _draw(figure, laws, self.sizes),
+                lambda figure: _draw(figure, draws, self.sizes),
                 (11.0, 4.2),
             )
         ]
@@ -131,25 +133,25 @@ def _kernel(p: Song, q: Song, n: int, key: tuple[int, ...]) -> Gaussian:
     return Gaussian(median_bandwidth(np.concatenate(draw(p, q, n, (*key, n), is_null=False))))
 
 
-def _draw(figure: Figure, laws: dict[tuple[str, int], Law], sizes: tuple[int, int]) -> None:
+def _draw(figure: Figure, draws: dict[tuple[str, int], Draws], sizes: tuple[int, int]) -> None:
     for axes, letter, b in zip(figure.subplots(1, 2), "ab", sizes, strict=True):
-        _panel(axes, laws["H0", b], laws["H_A", b])
+        _panel(axes, draws["H0", b], draws["H_A", b])
         note = ", the linear-time statistic" if b == 2 else ""
         axes.set_title(f"({letter}) B = {b}{note}")
     figure.axes[0].set_ylabel("draws in a bin")
 
 
-def _panel(axes: Axes, null: Law, alternative: Law) -> None:
+def _panel(axes: Axes, null: Draws, alternative: Draws) -> None:
     counts = histogram(null, alternative)
     edges = np.array([*(row["low"] for row in counts), counts[-1]["high"]])
     exponent = int(np.floor(np.log10(np.abs(edges).max())))
     unit, width = 10.0**exponent, edges[1] - edges[0]
     # Curves go on beyond the draws, to where they meet the axis.
-    ends = [law.mean + sign * 3.2 * law.deviation for law in (null, alternative) for sign in (-1, 1)]
+    ends = [own.mean + sign * 3.2 * own.deviation for own in (null, alternative) for sign in (-1, 1)]
     fine = np.linspace(min(edges[0], *ends), max(edges[-1], *ends), 400)
-    for law, key, color in ((null, "H0", "#0072B2"), (alternative, "H_A", "#D55E00")):
-        axes.stairs([row[key] for row in counts], edges / unit, fill=True, color=color, alpha=0.35, label=law.label)
-        axes.plot(fine / unit, width * law.draws.size * _normal(fine, law), color=color, linewidth=1.5)
+    for own, key, color in ((null, "H0", "#0072B2"), (alternative, "H_A", "#D55E00")):
+        axes.stairs([row[key] for row in counts], edges / unit, fill=True, color=color, alpha=0.35, label=own.label)
+        axes.plot(fine / unit, width * own.values.size * _normal(fine, own), color=color, linewidth=1.5)
     axes.axvline(
         threshold(null) / unit, 0.0, 0.86, color="#009E73", linewidth=2.0, label="threshold at .05, normal law"
     )
@@ -158,6 +160,6 @@ def _panel(axes: Axes, null: Law, alternative: Law) -> None:
     axes.legend(loc="upper center", ncols=3, fontsize=9, handlelength=1.4, columnspacing=1.2)
 
 
-def _normal(values: Array, law: Law) -> Array:
-    scaled = (values - law.mean) / law.deviation
-    return np.asarray(np.exp(-0.5 * scaled**2) / (law.deviation * np.sqrt(2.0 * np.pi)))
+def _normal(values: Array, own: Draws) -> Array:
+    scaled = (values - own.mean) / own.deviation
+    return np.asarray(np.exp(-0.5 * scaled**2) / (own.deviation * np.sqrt(2.0 * np.pi)))

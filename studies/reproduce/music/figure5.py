@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from btests.data.sample import Sample
-from studies.reproduce.intervals import COLUMNS, rate, shown_interval
+from studies.harness.counts import Row, add_up
+from studies.harness.estimates import COLUMNS, proportion
+from studies.harness.experiment import Done, Task, rows_of
+from studies.harness.report import Report, Table
 from studies.reproduce.music import trends
 from studies.reproduce.music.songs import Pair
 from studies.reproduce.music.trials import (
@@ -23,7 +26,6 @@ from studies.reproduce.music.trials import (
     rejects_multiple,
     rejects_single,
 )
-from studies.reproduce.protocol import Done, Piece, Report, Row, Table, add_up, rows_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,7 +50,7 @@ class Figure5:
     """Rejections under H0 over B."""
 
     pair: Pair
-    heard: str
+    described: str
     seed: int
     quick: bool
     name: str = "figure5"
@@ -61,10 +63,10 @@ class Figure5:
     @property
     def cost(self) -> float:
         """Seconds of one core."""
-        return sum(piece.cost for piece in self.plan({}))
+        return sum(task.cost for task in self.plan({}))
 
-    def plan(self, done: Done) -> Sequence[Piece]:
-        """Return pieces of some dozens of trials, all kernels and block sizes together."""
+    def plan(self, done: Done) -> Sequence[Task]:
+        """Return tasks of some dozens of trials, all kernels and block sizes together."""
         trials, size, each = (40, 20, 0.03) if self.quick else (2000, 100, 0.065)
         # Three blocks at least, of the rows that are tested.
         single, multiple = (
@@ -72,16 +74,16 @@ class Figure5:
         )
         songs = self.pair.p, self.pair.p
         return [
-            Piece(batch.name, count, (batch, single, multiple), each * size)
+            Task(batch.name, count, (batch, single, multiple), each * size)
             for batch in batches(songs, self.n, (self.seed, 5), is_null=True, trials=trials, size=size)
         ]
 
     def report(self, done: Done) -> Sequence[Report]:
         """Return the three panels."""
-        rows = add_up(rows_of(done), ("strategy", "n", "block_size"))
+        rows = add_up(rows_of(done))
         rows.sort(key=lambda row: (_STRATEGIES.index(row["strategy"]), row["block_size"]))
         caption = _CAPTION.format(n=self.n, trials=rows[0]["trials"]).strip()
-        parts = [caption, self.heard, ROWS.strip(), TESTS.strip(), trends.RULE]
+        parts = [caption, self.described, ROWS.strip(), TESTS.strip(), trends.RULE]
         columns = ("kernel", "B", "blocks", *COLUMNS)
         return [
             Report(
@@ -123,7 +125,7 @@ def check(rows: Sequence[Row]) -> list[trends.Trend]:
         n = own[0]["n"] // (2 if strategy == "multiple" else 1)
         root = min(own, key=lambda row: abs(row["block_size"] - math.sqrt(n)))
         said = f"conservative near the square root: {LABELS[strategy]}, B = {root['block_size']}"
-        lines.append(trends.is_below(said, "conservative", rate(root["rejections"], root["trials"]), LEVEL))
+        lines.append(trends.is_below(said, "conservative", proportion(root["rejections"], root["trials"]), LEVEL))
     lines += [_everywhere(strategy, rows) for strategy in _STRATEGIES]
     return lines
 
@@ -133,7 +135,7 @@ def _everywhere(strategy: str, rows: Sequence[Row]) -> trends.Trend:
     found: dict[str, list[str]] = {"yes": [], "no": [], "undecided": []}
     for row in rows:
         if row["strategy"] == strategy:
-            level = rate(row["rejections"], row["trials"])
+            level = proportion(row["rejections"], row["trials"])
             found[trends.decide(level.low, level.high, LEVEL, above=False)].append(str(row["block_size"]))
     here = "; ".join(f"{answer} at B = {', '.join(sizes)}" for answer, sizes in found.items() if sizes)
     answer = "no" if found["no"] else "undecided" if found["undecided"] else "yes"
@@ -145,11 +147,11 @@ def _tested(row: Row) -> int:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    level = rate(row["rejections"], row["trials"])
+    level = proportion(row["rejections"], row["trials"])
     b = row["block_size"]
     holds = trends.decide(level.low, level.high, LEVEL, above=False)
     kernel, blocks, here = LABELS[row["strategy"]], str(_tested(row) // b), f"{level.value:.3f}"
-    return kernel, str(b), blocks, f"< {LEVEL:g}", here, shown_interval(level), holds
+    return kernel, str(b), blocks, f"< {LEVEL:g}", here, level.interval(), holds
 
 
 def _draw(figure: Figure, rows: Sequence[Row]) -> None:
@@ -160,7 +162,7 @@ def _draw(figure: Figure, rows: Sequence[Row]) -> None:
     panels = figure.subplots(1, 3, sharey=True)
     for axes, letter, strategy, color in zip(panels, "abc", _STRATEGIES, colors, strict=True):
         own = [row for row in rows if row["strategy"] == strategy]
-        levels = [rate(row["rejections"], row["trials"]) for row in own]
+        levels = [proportion(row["rejections"], row["trials"]) for row in own]
         errors = ([e.value - e.low for e in levels], [e.high - e.value for e in levels])
         asked = axes.axhline(LEVEL, color="#444444", linewidth=0.9, linestyle=(0, (4, 3)))
         root = axes.axvline(math.sqrt(_tested(own[0])), color="#777777", linewidth=1.2, linestyle=(0, (1, 2)))
@@ -180,7 +182,7 @@ def _draw(figure: Figure, rows: Sequence[Row]) -> None:
         axes.set_xticks(ticks, [str(b) for b in ticks])
         axes.set(xlabel="block size B")
     panels[0].set_ylabel("Type I error")
-    highest = max(rate(row["rejections"], row["trials"]).high for row in rows)
+    highest = max(proportion(row["rejections"], row["trials"]).high for row in rows)
     panels[0].set_ylim(0.0, 1.05 * highest)
     figure.legend(
         [Line2D([], [], color="#444444", marker="o", markersize=4), asked, root],

@@ -24,8 +24,8 @@ KERNELS = ("sigma", "median")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kept:
-    """A kernel whose values are known already: rows are numbers of rows, in order."""
+class Precomputed:
+    """A kernel with precomputed values; samples are the numbers of the rows, in order."""
 
     values: Array
 
@@ -46,10 +46,12 @@ def pvalues(x: Array, y: Array, seed: int) -> dict[tuple[str, str], float]:
     found = {}
     for name, kernel in chosen.items():
         assert isinstance(kernel, Gaussian)
-        gram = Gram(Kept(_gaussian(squares, kernel.bandwidth)), Sample(numbers[: len(x)]), Sample(numbers[len(x) :]))
+        gram = Gram(
+            Precomputed(_gaussian(squares, kernel.bandwidth)), Sample(numbers[: len(x)]), Sample(numbers[len(x) :])
+        )
         for label, null in NULLS.items():
-            law = null.distribution(gram, seed)  # leaves what the statistic needs
-            found[label, name] = law.pvalue(null.statistic(gram))
+            distribution = null.distribution(gram, seed)  # first: it stores what the statistic needs
+            found[label, name] = distribution.pvalue(null.statistic(gram))
     return found
 
 

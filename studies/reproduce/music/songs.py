@@ -1,4 +1,4 @@
-"""Which songs the music experiments listen to: the user's, free ones that Debian packages, or synthesised ones."""
+"""Songs of the music experiments: files of the user, free ones that Debian packages, or synthesised ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from studies.reproduce.music.audio import EXTRA, LONGEST, RATE, Recording, can_r
 from studies.reproduce.music.features import SECONDS, Windows
 from studies.reproduce.music.synthesis import PIPES, PLUCKED, Style, compose
 
-#: The variable that names the folder of Debian's songs where they are not in the usual place.
+#: The variable that names the folder of Debian's songs where they are not in the default place.
 FOLDER = "BTESTS_MUSIC"
 
 # Seconds that are looked at to tell whether two songs are the same, and the correlation from which on they are.
@@ -116,7 +116,7 @@ def find_folder() -> Path | None:
 
 @lru_cache(4)
 def load(song: Song) -> Windows:
-    """Return the windows of a song; the last ones are kept, since one process is asked for the same again and again."""
+    """Return the windows of a song; those of the last songs are cached, since one process uses them repeatedly."""
     return Windows(to_song(_recording(song), song.title))
 
 

@@ -94,7 +94,7 @@ def _note(style: Style, rng: np.random.Generator, degree: int, n: int) -> Array:
     octave, step = divmod(degree, len(_SCALE))
     pitch = _ROOT * 2.0 ** (octave + _SCALE[step] / 12.0)
     t = np.arange(n) / RATE
-    pitch *= 1.0 + 0.003 * rng.standard_normal()  # nobody plays the same note twice
+    pitch *= 1.0 + 0.003 * rng.standard_normal()  # a player varies
     return (
         _tone(pitch, style.harmonics, rng, t) * np.minimum(t / style.attack, 1.0) * np.exp(-t / style.decay) * _fade(n)
     )

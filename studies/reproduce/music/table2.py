@@ -7,10 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from btests.data.sample import Sample
+from studies.harness.counts import Row, add_up
+from studies.harness.experiment import Done, Task, rows_of
+from studies.harness.report import Report
 from studies.reproduce.music import quadratic
-from studies.reproduce.music.layout import make_report
 from studies.reproduce.music.songs import Pair, Song
-from studies.reproduce.music.timing import measure
+from studies.reproduce.music.table2_report import make_report
+from studies.reproduce.music.table2_timing import measure
 from studies.reproduce.music.trials import (
     SINGLE,
     Batch,
@@ -19,7 +22,6 @@ from studies.reproduce.music.trials import (
     rejects_multiple,
     rejects_single,
 )
-from studies.reproduce.protocol import Done, Piece, Report, Row, add_up, rows_of
 
 #: What a test is: its null, the choice of its kernel, its block size.
 Line = tuple[str, str, int]
@@ -35,8 +37,8 @@ class Part:
         Rows of each sample; the block size "sqrt(n)", and "sqrt(n / 2)" for the half that multiple kernels test.
     type_1, type_2
         Repetitions under each hypothesis.
-    piece, seconds
-        Repetitions of one piece of work, and the seconds that one repetition takes.
+    size, seconds
+        Repetitions of one task, and the seconds that one repetition takes.
     """
 
     n: int
@@ -44,7 +46,7 @@ class Part:
     half_root: int
     type_1: int
     type_2: int
-    piece: int
+    size: int
     seconds: float
 
 
@@ -83,7 +85,7 @@ class Table2:
     """All lines of the table, the same at other sizes and on other pairs, and the seconds."""
 
     pair: Pair
-    heard: str
+    described: str
     seed: int
     quick: bool
     name: str = "table2"
@@ -96,33 +98,35 @@ class Table2:
     @property
     def cost(self) -> float:
         """Seconds of one core."""
-        return sum(piece.cost for piece in self.plan({}))
+        return sum(task.cost for task in self.plan({}))
 
-    def plan(self, done: Done) -> Sequence[Piece]:
-        """Return pieces of each part, and the one that measures time."""
+    def plan(self, done: Done) -> Sequence[Task]:
+        """Return tasks of each part, and the one that measures time."""
         sizes, songs = self.sizes, (self.pair.p, self.pair.q)
-        pieces = [
-            *self._pieces("paper", count_blocks, songs, sizes.paper),
-            *self._pieces("larger", count_blocks, songs, sizes.larger),
-            *self._pieces("quadratic", count_quadratic, songs, sizes.quadratic),
+        tasks = [
+            *self._tasks("paper", count_blocks, songs, sizes.paper),
+            *self._tasks("larger", count_blocks, songs, sizes.larger),
+            *self._tasks("quadratic", count_quadratic, songs, sizes.quadratic),
         ]
         for number, other in enumerate(self.pair.others[: sizes.n_pairs]):
-            pieces += self._pieces(f"pairs-{number}", count_pair, other, sizes.pairs)
+            tasks += self._tasks(f"pairs-{number}", count_pair, other, sizes.pairs)
         timed = [(part.n, part.root, part.half_root) for part in (sizes.paper, sizes.larger)]
-        return [*pieces, Piece("seconds", measure, (songs, self.seed, timed), 1.0 if self.quick else 18.0, alone=True)]
-
-    def _pieces(self, name: str, work: Work, songs: tuple[Song, Song], part: Part) -> list[Piece]:
         return [
-            Piece(f"{name}-{batch.name}", work, (name, batch, part), part.seconds * len(batch))
+            *tasks,
+            Task("seconds", measure, (songs, self.seed, timed), 1.0 if self.quick else 18.0, exclusive=True),
+        ]
+
+    def _tasks(self, name: str, work: Work, songs: tuple[Song, Song], part: Part) -> list[Task]:
+        return [
+            Task(f"{name}-{batch.name}", work, (name, batch, part), part.seconds * len(batch))
             for is_null, trials in ((True, part.type_1), (False, part.type_2))
-            for batch in batches(songs, part.n, (self.seed, 2), is_null=is_null, trials=trials, size=part.piece)
+            for batch in batches(songs, part.n, (self.seed, 2), is_null=is_null, trials=trials, size=part.size)
         ]
 
     def report(self, done: Done) -> Sequence[Report]:
         """Return the table, the trends, and the other pairs."""
-        keys = ("part", "n", "null", "strategy", "block_size", "truth")
-        counts = add_up([row for name in done if name != "seconds" for row in done[name]], keys)
-        return [make_report(self.name, self.pair, self.heard, counts, rows_of(done, "seconds"))]
+        counts = add_up(row for name in done if name != "seconds" for row in done[name])
+        return [make_report(self.name, self.pair, self.described, counts, rows_of(done, "seconds"))]
 
 
 def count_blocks(name: str, batch: Batch, part: Part) -> list[Row]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from studies.reproduce.intervals import Estimate, shown_interval
+from studies.harness.estimates import Estimate
 
 #: Columns of a table of trends, and the rule in words.
 COLUMNS = ("trend", "paper", "here", "95 % interval", "agrees")
@@ -44,7 +44,7 @@ def is_below(said: str, paper: float | str, error: Estimate, bound: float) -> Tr
     """Return the trend that an error is below a bound."""
     holds = decide(error.low, error.high, bound, above=False)
     published = paper if isinstance(paper, str) else f"{paper:g}"
-    return Trend(said, published, f"{error.value:.3f}", shown_interval(error), holds)
+    return Trend(said, published, f"{error.value:.3f}", error.interval(), holds)
 
 
 def is_close(said: str, paper: tuple[float, float], first: Estimate, second: Estimate, by: float) -> Trend:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from studies.reproduce.blockvalues import CASES, GRID, moments
-from studies.reproduce.cells import (
+from studies.harness.counts import Row
+from studies.reproduce.block_values import CASES, GRID, moments
+from studies.reproduce.slopes import (
     N_BATCHES,
     Cell,
     jackknife,
@@ -19,7 +20,6 @@ from studies.reproduce.cells import (
     slope,
     variance_slope,
 )
-from studies.reproduce.protocol import Row
 from tests.bounds import deviations
 
 

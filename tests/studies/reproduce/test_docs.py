@@ -4,32 +4,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
-from studies.reproduce import layout
+from studies.harness.counts import read_csv, to_csv
+from studies.harness.estimates import Estimate
+from studies.harness.experiment import Experiment
+from studies.harness.report import Report, markdown
+from studies.reproduce import table1_report
 from studies.reproduce.figure2 import Figure2
 from studies.reproduce.figure3 import Figure3
 from studies.reproduce.figure4 import Figure4
-from studies.reproduce.intervals import Estimate
-from studies.reproduce.protocol import Experiment, Report
-from studies.reproduce.report import Writer, to_csv
 from studies.reproduce.search import Step
-from tests.studies.reproduce.results import DOCS, RESULTS, read
 
 SEED = 2013
+DOCS = Path(__file__).parents[3] / "docs"
+RESULTS = DOCS / "reproduction"
 
 
 def assert_documented(report: Report) -> None:
     """Assert that the Markdown and CSV files in the docs are those of a report."""
-    text = Writer(DOCS, f"python -m studies.reproduce {report.name} --seed {SEED}").markdown(report, has_picture=True)
+    text = markdown(report, f"python -m studies.reproduce {report.name} --seed {SEED}", has_figure=True)
     assert (RESULTS / f"{report.name}.md").read_text() == text
     assert (RESULTS / f"{report.name}.csv").read_text() == to_csv(report.counts)
 
 
 @pytest.mark.parametrize("experiment", [Figure2(SEED, False), Figure3(SEED, False), Figure4(SEED, False)])
 def test_figures_say_what_their_counts_say(experiment: Experiment) -> None:
-    (report,) = experiment.report({"all": read(experiment.name)})
+    (report,) = experiment.report({"all": read_csv(RESULTS / f"{experiment.name}.csv")})
     assert_documented(report)
 
 
@@ -38,9 +41,13 @@ def test_table_1_says_what_its_counts_say() -> None:
         row["method"]: Step(
             {}, row["level_measured_at"], Estimate(row["samples"], row["low"], row["high"], row["trials"])
         )
-        for row in read("table1-sizes")
+        for row in read_csv(RESULTS / "table1-sizes.csv")
     }
-    assert_documented(layout.report("table1", read("table1"), answers, read("table1-seconds")))
+    assert_documented(
+        table1_report.report(
+            "table1", read_csv(RESULTS / "table1.csv"), answers, read_csv(RESULTS / "table1-seconds.csv")
+        )
+    )
 
 
 def links(text: str) -> Sequence[str]:

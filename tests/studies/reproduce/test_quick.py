@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from studies.reproduce.__main__ import BLOBS
 from studies.reproduce.__main__ import reproduce as command
-from studies.reproduce.catalogue import PLAIN
 
 FILES = {
     "table1": ("csv", "md", "png", "svg"),
@@ -28,7 +28,7 @@ OTHERS = ("table1-sizes.csv", "table1-seconds.csv", "claims-distribution.csv", "
 
 
 def reproduce(out: Path, *options: str) -> Result:
-    return CliRunner().invoke(command, [*PLAIN, "--quick", "--out", str(out), *options])
+    return CliRunner().invoke(command, [*BLOBS, "--quick", "--out", str(out), *options])
 
 
 def files(out: Path) -> dict[str, bytes]:
@@ -42,7 +42,7 @@ def test_a_quick_run_of_everything(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     first = files(out)
     assert set(first) == {f"{name}.{ending}" for name, endings in FILES.items() for ending in endings} | set(OTHERS)
-    for name in PLAIN:
+    for name in BLOBS:
         text = first[f"{name}.md"].decode()
         assert f"Made by `python -m studies.reproduce {name} --quick --seed 2013`, btests " in text
         assert "A quick run" in text
@@ -55,14 +55,14 @@ def test_a_quick_run_of_everything(tmp_path: Path) -> None:
     assert "They do not repeat" in table
 
     # Nothing to do: nothing is done.
-    pieces = sorted((out / "pieces").rglob("*.json"))
-    times = {piece: piece.stat().st_mtime_ns for piece in pieces}
+    tasks = sorted((out / "tasks").rglob("*.json"))
+    times = {piece: piece.stat().st_mtime_ns for piece in tasks}
     assert reproduce(out).exit_code == 0
-    assert {piece: piece.stat().st_mtime_ns for piece in pieces} == times
+    assert {piece: piece.stat().st_mtime_ns for piece in tasks} == times
     assert files(out) == first
 
     # A part of every kind of piece is lost, and one worker does it again. Seconds alone would differ.
-    for piece in pieces[::5]:
+    for piece in tasks[::5]:
         if piece.name != "seconds.json":
             piece.unlink()
     for name in first:
@@ -70,7 +70,7 @@ def test_a_quick_run_of_everything(tmp_path: Path) -> None:
             (out / name).unlink()
     assert reproduce(out, "--workers", "1").exit_code == 0
     assert files(out) == first
-    assert sorted((out / "pieces").rglob("*.json")) == pieces
+    assert sorted((out / "tasks").rglob("*.json")) == tasks
 
     refused = reproduce(out, "--seed", "1")
     assert refused.exit_code == 2
@@ -122,7 +122,7 @@ def test_a_run_that_was_stopped_goes_on(stop: signal.Signals, tmp_path: Path) ->
     out = tmp_path / "results"
     command = [sys.executable, "-m", "studies.reproduce", "figure3", "--quick", "--out", str(out), "--workers", "2"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
-        while run.poll() is None and not list((out / "pieces").rglob("*.json")):
+        while run.poll() is None and not list((out / "tasks").rglob("*.json")):
             time.sleep(0.01)
         run.send_signal(stop)
         _, said = run.communicate()
@@ -130,7 +130,7 @@ def test_a_run_that_was_stopped_goes_on(stop: signal.Signals, tmp_path: Path) ->
         assert run.returncode == 130
         assert said.endswith(f"what is done is kept in {str(out)!r}, and the same command goes on from there.\n")
     assert not (out / "figure3.md").exists()
-    first = {piece: piece.stat().st_mtime_ns for piece in (out / "pieces").rglob("*.json")}
+    first = {piece: piece.stat().st_mtime_ns for piece in (out / "tasks").rglob("*.json")}
     assert first
     subprocess.run(command, capture_output=True, check=True)
     assert (out / "figure3.md").exists()

@@ -38,12 +38,12 @@ def search(
         missing = [
             (n, piece)
             for n, trials in found.wanted.items()
-            for piece in range(len(counts.get(n, [])), trials // EFFORT.piece)
+            for piece in range(len(counts.get(n, [])), trials // EFFORT.task)
         ]
         if not missing:
             return found, counts, asked
         for n, piece in missing:
-            counts.setdefault(n, []).append(truth.errors(n, piece, EFFORT.piece))
+            counts.setdefault(n, []).append(truth.errors(n, piece, EFFORT.task))
 
 
 @pytest.mark.parametrize(("root", "slope"), [(20, -2.0), (187, -3.0), (886, -2.5), (26_400, -2.0), (60_000, -4.0)])
@@ -81,7 +81,7 @@ def test_pieces_that_are_missing_are_asked_for_together() -> None:
     _, counts, asked = search(Truth(500, -2.0, 3))
     new = [set(later) - set(earlier) for earlier, later in itertools.pairwise(asked)]
     assert max(len(sizes) for sizes in new) >= 3
-    assert sum(len(errors) for errors in counts.values()) * EFFORT.piece < 10_000
+    assert sum(len(errors) for errors in counts.values()) * EFFORT.task < 10_000
 
 
 def test_a_test_that_never_gets_there_is_said_to_need_more() -> None:

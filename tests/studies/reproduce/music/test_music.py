@@ -55,8 +55,8 @@ def test_a_quick_run_on_synthesised_music(tmp_path: Path) -> None:
     assert all(0 <= int(row["rejections"]) <= int(row["trials"]) for row in rows)
 
     # A part of every kind of piece is lost, and one worker does it again. Seconds alone would differ.
-    pieces = sorted((tmp_path / "pieces").rglob("*.json"))
-    for piece in pieces[::5]:
+    tasks = sorted((tmp_path / "tasks").rglob("*.json"))
+    for piece in tasks[::5]:
         if piece.name != "seconds.json":
             piece.unlink()
     assert reproduce(tmp_path, "--workers", "1").exit_code == 0

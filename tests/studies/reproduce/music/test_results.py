@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+from studies.harness.counts import read_csv, to_csv
+from studies.harness.report import Report
 from studies.reproduce.music.figure5 import Figure5
-from studies.reproduce.music.layout import make_report
 from studies.reproduce.music.songs import Pair, Song
-from studies.reproduce.protocol import Report
-from studies.reproduce.report import to_csv
-from tests.studies.reproduce.results import DOCS, RESULTS, read
+from studies.reproduce.music.table2_report import make_report
+
+DOCS = Path(__file__).parents[4] / "docs"
+RESULTS = DOCS / "reproduction"
 
 
 def _pair(text: str) -> Pair:
@@ -32,17 +35,19 @@ def assert_documented(report: Report) -> None:
 def test_table_2_says_what_its_counts_say() -> None:
     pair = _pair((RESULTS / "table2.md").read_text())
     assert len(pair.others) == 4
-    assert_documented(make_report("table2", pair, "", read("table2"), read("table2-seconds")))
+    assert_documented(
+        make_report("table2", pair, "", read_csv(RESULTS / "table2.csv"), read_csv(RESULTS / "table2-seconds.csv"))
+    )
 
 
 def test_figure_5_says_what_its_counts_say() -> None:
     song = Song("P", "")
-    (report,) = Figure5(Pair(song, song, (), ""), "", 2013, False).report({"all": read("figure5")})
+    (report,) = Figure5(Pair(song, song, (), ""), "", 2013, False).report({"all": read_csv(RESULTS / "figure5.csv")})
     assert_documented(report)
 
 
 def test_figure_1_has_all_draws() -> None:
-    rows = read("figure1")
+    rows = read_csv(RESULTS / "figure1.csv")
     for b in (2, 250):
         for law in ("H0", "H_A"):
             assert sum(row[law] for row in rows if row["block_size"] == b) == 3000

@@ -8,10 +8,10 @@ import pytest
 from btests import Gaussian, btest
 from btests.data.sample import Sample
 from btests.plan import Array
-from studies.reproduce.intervals import rate
+from studies.harness.estimates import proportion
 from studies.reproduce.music import quadratic, trends
-from studies.reproduce.music.moments import Law, check, histogram, threshold, variance_ratio
 from studies.reproduce.music.songs import Song, load
+from studies.reproduce.music.statistic_draws import Draws, check, histogram, threshold, variance_ratio
 from studies.reproduce.music.synthesis import PIPES, PLUCKED
 from studies.reproduce.music.trials import (
     LEVEL,
@@ -108,10 +108,10 @@ def test_the_synthesised_pair_shows_the_trend() -> None:
 
 
 def test_trends_are_decided_by_their_interval() -> None:
-    many, few = rate(900, 1000), rate(100, 1000)
+    many, few = proportion(900, 1000), proportion(100, 1000)
     assert trends.falls("", (0.9, 0.1), many, few).holds == "yes"
     assert trends.falls("", None, few, many).holds == "no"
-    assert trends.falls("", None, few, rate(101, 1000)).holds == "undecided"
+    assert trends.falls("", None, few, proportion(101, 1000)).holds == "undecided"
     assert trends.is_below("", 0.0, few, 0.15).holds == "yes"
     assert trends.is_below("", 0.0, few, 0.05).holds == "no"
     assert trends.is_below("", 0.0, few, 0.1).holds == "undecided"
@@ -123,31 +123,31 @@ def test_trends_are_decided_by_their_interval() -> None:
     assert high - low < 0.1
 
 
-def normal_and_skewed(size: int = 4000) -> dict[tuple[str, int], Law]:
+def normal_and_skewed(size: int = 4000) -> dict[tuple[str, int], Draws]:
     rng = np.random.default_rng(0)
 
-    def law(truth: str, b: int, draws: Array) -> Law:
-        return Law(truth, b, draws)
+    def draws_of(truth: str, b: int, draws: Array) -> Draws:
+        return Draws(truth, b, draws)
 
     return {
-        ("H0", 2): law("H0", 2, 3.0 * rng.standard_normal(size)),
-        ("H_A", 2): law("H_A", 2, 3.0 * rng.standard_normal(size) + 1.0),
-        ("H0", 10): law("H0", 10, rng.standard_gamma(2.0, size) - 2.0),
-        ("H_A", 10): law("H_A", 10, rng.standard_normal(size) + 1.0),
+        ("H0", 2): draws_of("H0", 2, 3.0 * rng.standard_normal(size)),
+        ("H_A", 2): draws_of("H_A", 2, 3.0 * rng.standard_normal(size) + 1.0),
+        ("H0", 10): draws_of("H0", 10, rng.standard_gamma(2.0, size) - 2.0),
+        ("H_A", 10): draws_of("H_A", 10, rng.standard_normal(size) + 1.0),
     }
 
 
 def test_moments_of_the_figure() -> None:
-    laws = normal_and_skewed()
-    assert [law.is_normal() for law in laws.values()] == [True, True, False, True]
-    assert [law.is_normal_corrected() for law in laws.values()] == [True, True, False, True]
-    ratio, low, high = variance_ratio(laws["H_A", 2], laws["H_A", 10])
+    draws = normal_and_skewed()
+    assert [own.is_normal() for own in draws.values()] == [True, True, False, True]
+    assert [own.is_normal_corrected() for own in draws.values()] == [True, True, False, True]
+    ratio, low, high = variance_ratio(draws["H_A", 2], draws["H_A", 10])
     assert low < 9.0 < high
     assert low < ratio < high
-    assert threshold(laws["H0", 2]) == pytest.approx(3.0 * 1.645, rel=0.05)
-    counts = histogram(laws["H0", 2], laws["H_A", 2])
+    assert threshold(draws["H0", 2]) == pytest.approx(3.0 * 1.645, rel=0.05)
+    counts = histogram(draws["H0", 2], draws["H_A", 2])
     assert sum(row["H0"] for row in counts) == sum(row["H_A"] for row in counts) == 4000
-    found = {trend.said: trend.holds for trend in check(laws, (2, 10))}
+    found = {trend.said: trend.holds for trend in check(draws, (2, 10))}
     assert found["H0 at B = 10 fails a KS test of normality"] == "yes"
     assert found["the variance under H_A falls from B = 2 to B = 10"] == "yes"
     # The 95 % point of a gamma law is beyond that of the normal one.
