@@ -89,7 +89,7 @@ import btests
 from btests.execution import checkpoint, out_of_core
 from btests.execution import out_of_core
 
-checkpoint._SECONDS, stored.CHUNK_BYTES = 0.0, 2**15
+checkpoint._SECONDS, out_of_core.CHUNK_BYTES = 0.0, 2**15
 
 def die(phase, done, of):
     if phase == "testing" and done > of / 2:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from btests.comparison.need import arrow
 from btests.comparison.wording import option
 from btests.comparison.words import plain
+from btests.data.optional import arrow
 from btests.plan import Array, Index
 
 Mask = npt.NDArray[np.bool_]

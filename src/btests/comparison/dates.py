@@ -6,7 +6,7 @@ import re
 from importlib import import_module
 from typing import Any
 
-from btests.comparison.need import arrow
+from btests.data.optional import arrow
 
 _LIKE_DATE = re.compile(
     r"^\s*\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T]\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?\s*(Z|[+-]\d{2}:?\d{2}|[+-]\d{2})?)?\s*$"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from btests.comparison.need import arrow
+from btests.data.optional import arrow
 
 # Up to here every whole number is a float.
 _LAST = 2**53

@@ -13,10 +13,10 @@ from btests.comparison.dates import note_zones, read_dates
 from btests.comparison.integers import shift_huge
 from btests.comparison.leaving import why_left_out
 from btests.comparison.matching import match, reasons
-from btests.comparison.need import arrow
 from btests.comparison.sources import Loaded
 from btests.comparison.tokens import as_categories, hint_at_codes, hint_at_marks
 from btests.comparison.wording import option
+from btests.data.optional import arrow
 from btests.plan import Index
 
 

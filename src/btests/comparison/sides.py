@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from btests.comparison.need import arrow
 from btests.comparison.sources import Loaded
 from btests.comparison.wording import option
+from btests.data.optional import arrow
 
 
 def split_by(whole: Loaded, by: str, value_a: Any, value_b: Any) -> tuple[Loaded, Loaded]:

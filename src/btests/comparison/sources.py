@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from btests.comparison.need import arrow, narwhals
+from btests.comparison.reading import read
+from btests.data.array_table import from_arrays
+from btests.data.optional import arrow, narwhals
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +28,10 @@ class Loaded:
 def load(source: Any, fallback: str, delimiter: str | None = None, skipped: list[str] | None = None) -> Loaded:
     """Return the table in a file, a data frame (pandas, polars, pyarrow, ...), an array or a mapping of columns.
 
-    Damaged parts of a folder or pattern are named in ``skipped`` and left out where that is given.
+    Damaged parts of a folder or pattern are excluded and named in ``skipped`` where that is given.
     """
     pa = arrow()
     if isinstance(source, (str, os.PathLike)):
-        from btests.comparison.reading import read
-
         path = os.fspath(source)
         return Loaded(read(path, delimiter, skipped), _called(path))
     if isinstance(source, pa.RecordBatch):
@@ -97,31 +97,3 @@ def _checked(table: Any, where: str) -> Any:
 def _doubles(names: list[str], where: str) -> str:
     twice = sorted({name for name in names if names.count(name) > 1})
     return f"{where} has more than one column called {', '.join(map(repr, twice))}"
-
-
-def from_arrays(arrays: Mapping[str, np.ndarray[Any, Any]], where: str) -> Any:
-    """Return named arrays as a table: vectors are columns, the columns of a matrix are numbered."""
-    pa = arrow()
-    columns: dict[str, Any] = {}
-    for name, array in arrays.items():
-        if array.dtype.names:
-            columns.update({field: array[field] for field in array.dtype.names})
-        elif array.ndim == 2:
-            columns.update({f"{name or 'x'}{j}": array[:, j] for j in range(array.shape[1])})
-        elif array.ndim == 1:
-            columns[name or "x0"] = array
-        else:
-            raise ValueError(f"{where!r} has an array of {array.ndim} dimensions; rows and columns are two")
-    lengths = {len(column) for column in columns.values()}
-    if len(lengths) > 1:
-        raise ValueError(f"{where!r} has arrays of different lengths, {min(lengths)} to {max(lengths)}")
-    return pa.table({name: _from_array(name, column, where) for name, column in columns.items()})
-
-
-def _from_array(name: str, column: np.ndarray[Any, Any], where: str) -> Any:
-    pa = arrow()
-    try:
-        return pa.array(column, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
-        what = str(error).splitlines()[0]
-        raise ValueError(f"{where!r} has a column, {name!r}, that is no column of a table: {what}") from None

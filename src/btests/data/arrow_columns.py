@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from btests.data.cell_checks import arrow, check_cells, warn_of_huge_whole_numbers
+from btests.data.cell_checks import check_cells, warn_of_huge_whole_numbers
+from btests.data.optional import arrow
 from btests.data.protocol import Rows
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -18,27 +16,6 @@ _LARGEST = np.float64(1e300)
 
 # Up to here every whole number is a float.
 _LAST_WHOLE = 2**53
-
-
-class DamagedError(ValueError):
-    """A file that cannot be read, or not to its end; what it holds was never the question."""
-
-
-def arrow(module: str = "pyarrow") -> ModuleType:
-    """Return pyarrow or a module of it, or say how to get it."""
-    try:
-        return import_module(module)
-    except ImportError:
-        raise ValueError(
-            "reading Parquet, Arrow and CSV files needs pyarrow; python -m pip install 'btests[tables]' gets it"
-        ) from None
-
-
-def shortly(error: BaseException) -> str:
-    """Return the first line of a reader's complaint, short enough for one sentence."""
-    text = str(error).strip() or type(error).__name__
-    text = text.splitlines()[0].rstrip(". ")
-    return text if len(text) <= 160 else text[:159] + "\u2026"
 
 
 def check_cells(rows: Rows, label: str, names: tuple[str, ...] | None, number: Callable[[int], int]) -> Rows:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,9 +11,20 @@ from typing import Any
 import numpy as np
 
 from btests.data.arrow_columns import to_rows
-from btests.data.cell_checks import DamagedError, arrow, choose_columns, shortly
-from btests.data.csv_header import header_of, is_boolean, is_number, numbers_columns
+from btests.data.cell_checks import choose_columns
+from btests.data.csv_dialect import (
+    convert_options,
+    default_delimiter,
+    header_of,
+    is_boolean,
+    is_number,
+    numbers_columns,
+    ragged,
+)
 from btests.data.csv_index import UNIT_BYTES, Lines, count_lines, end_of_last_row
+from btests.data.errors import DamagedError, quoted, reading, shortly
+from btests.data.files import is_packed, open_input
+from btests.data.optional import arrow
 from btests.data.protocol import Rows
 from btests.plan import Index
 
@@ -54,8 +64,7 @@ class CsvSource:
 
     def __post_init__(self) -> None:
         path = os.fspath(self.path)
-        tabs = re.search(r"\.(tsv|tab)(\.gz)?$", path.lower())
-        self._set(path=path, name=path, delimiter=self.delimiter or ("\t" if tabs else ","))
+        self._set(path=path, name=path, delimiter=self.delimiter or default_delimiter(path))
         if not (isinstance(self.delimiter, str) and len(self.delimiter) == 1 and self.delimiter.isascii()):
             raise ValueError(f"delimiter must be one character, got {self.delimiter!r}")
         head = self._head()
@@ -72,8 +81,7 @@ class CsvSource:
         self._set(columns=wanted, names=names, _chosen=chosen, _n_columns=len(header), _offset=offset + bom)
         self._set(_booleans=frozenset(), _lines=None, _counted=0)
         self._set(_booleans=self._types(head[self._offset :]))
-        packed = path.lower().endswith(".gz")
-        lines = None if packed else count_lines(path, self._offset, str(self.delimiter))
+        lines = None if is_packed(path) else count_lines(path, self._offset, str(self.delimiter))
         self._set(_lines=lines)
         self._set(_counted=int(lines.edges[-1]) if lines else sum(len(piece) for piece in self._stream()))
 
@@ -98,7 +106,7 @@ class CsvSource:
 
     @property
     def skipped(self) -> tuple[str, ...]:
-        """No part was left out."""
+        """No part was skipped."""
         return ()
 
     def units(self) -> Index:
@@ -138,15 +146,10 @@ class CsvSource:
 
     def _head(self) -> bytes:
         """Return how the file begins, unpacked."""
-        pa = arrow("pyarrow")
         if Path(self.path).is_file() and not Path(self.path).stat().st_size:
             raise DamagedError(f"{self.path!r} is empty")
-        try:
-            with pa.input_stream(self.path, compression="detect") as file:
-                head: bytes = file.read(_HEAD)
-        except (pa.ArrowException, OSError) as error:
-            raise DamagedError(f"{self.path!r} cannot be read, or is damaged: {shortly(error)}") from None
-        return head
+        with reading(self.path), open_input(self.path) as file:
+            return bytes(file.read(_HEAD))
 
     def _types(self, head: bytes) -> frozenset[int]:
         """Return which columns are booleans; text is refused at the door where the first rows show it."""
@@ -169,12 +172,9 @@ class CsvSource:
         assert self._lines is not None
         start, end = self._lines.starts[i : i + 2].tolist()
         first, last = self._lines.edges[i : i + 2].tolist()
-        try:
-            with Path(self.path).open("rb") as file:
-                file.seek(start)
-                data = file.read(end - start)
-        except OSError as error:
-            raise DamagedError(f"{self.path!r} cannot be read: {error.strerror or shortly(error)}") from None
+        with reading(self.path), Path(self.path).open("rb") as file:
+            file.seek(start)
+            data = file.read(end - start)
         if len(data) < end - start:
             raise DamagedError(f"{self.path!r} was cut off while it was read")
         if first == last:
@@ -202,10 +202,10 @@ class CsvSource:
         return self._batches({str(j): arrow("pyarrow").string() for j in self._chosen})
 
     def _batches(self, types: dict[str, Any]) -> Iterator[Any]:
-        with arrow("pyarrow").input_stream(self.path, compression="detect") as file:
+        with open_input(self.path) as file:
             if not file.read(self._offset + 1)[self._offset :]:
                 return  # a header and nothing else
-        with arrow("pyarrow").input_stream(self.path, compression="detect") as file:
+        with open_input(self.path) as file:
             file.read(self._offset)
             options = self._options(types, block_size=UNIT_BYTES // 4)
             yield from (batch for batch in arrow("pyarrow.csv").open_csv(file, **options) if len(batch))
@@ -231,9 +231,7 @@ class CsvSource:
         return {
             "read_options": text.ReadOptions(column_names=numbers, block_size=block_size, use_threads=not one_thread),
             "parse_options": text.ParseOptions(delimiter=self.delimiter, newlines_in_values=quoted),
-            "convert_options": text.ConvertOptions(
-                include_columns=[str(j) for j in self._chosen], column_types=types, strings_can_be_null=True
-            ),
+            "convert_options": convert_options([str(j) for j in self._chosen], types),
         }
 
     def _complaint(self, texts: Iterator[Any], first_row: int, error: Exception) -> ValueError:
@@ -245,11 +243,11 @@ class CsvSource:
                     self._refuse_text(column, j, done)
                 done += len(batch)
         except (arrow("pyarrow").ArrowException, OSError) as again:
-            place = re.search(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)", str(again))
+            place = ragged(str(again))
             if place is not None:
                 # The parser counts the rows of what it was given, and a stream not at all.
-                row = f"row {first_row + int(place[1]) - 1}" if place[1] and self._lines else f"a row from {done} on"
-                counts = f"has {place[3]} cells and the first line has {place[2]}"
+                row = f"row {first_row + place[0] - 1}" if place[0] and self._lines else f"a row from {done} on"
+                counts = f"has {place[1]} cells and the first line has {place[2]}"
                 return DamagedError(f"{self.path!r} is ragged: {row} {counts}")
             return DamagedError(f"{self.path!r} is damaged or no delimited text after row {done}: {shortly(again)}")
         except ValueError as found:
@@ -260,5 +258,6 @@ class CsvSource:
         for row, cell in enumerate(column.to_pylist(), start=first_row):
             if cell is not None and not is_number(cell) and not (j in self._booleans and is_boolean(cell)):
                 where = f"row {row}, column {j if self.names is None else repr(self.names[self._chosen.index(j)])}"
-                shown = cell if len(cell) <= 40 else cell[:39] + "\u2026"
-                raise ValueError(f"{self.path!r} has text in {where}: {shown!r}; encode the column or leave it out")
+                raise ValueError(
+                    f"{self.path!r} has text in {where}: {quoted(cell)}; encode the column or leave it out"
+                )

@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Sequence
 
-from btests.data.cell_checks import DamagedError, shortly
+from btests.data.errors import reading
 
 # Bytes that are read at one place, and places in a file: the first, the last, and some evenly between them.
 _PIECE = 2**12
@@ -28,12 +28,9 @@ def digests(paths: Sequence[str]) -> list[str]:
 
 def _digest(path: str, n_places: int) -> str:
     found = hashlib.blake2b(digest_size=16)
-    try:
-        with open(path, "rb", buffering=0) as file:
-            last = max(0, os.fstat(file.fileno()).st_size - _PIECE)
-            for start in sorted({last * i // (n_places - 1) for i in range(n_places)}):
-                file.seek(start)
-                found.update(file.read(_PIECE))
-    except OSError as error:
-        raise DamagedError(f"{path!r} cannot be read: {error.strerror or shortly(error)}") from None
+    with reading(path), open(path, "rb", buffering=0) as file:
+        last = max(0, os.fstat(file.fileno()).st_size - _PIECE)
+        for start in sorted({last * i // (n_places - 1) for i in range(n_places)}):
+            file.seek(start)
+            found.update(file.read(_PIECE))
     return found.hexdigest()

@@ -1,8 +1,8 @@
-"""What a file is by how it begins, for those that are named like something else."""
+"""Formats by the first bytes of files, and errors of files that are named like something else."""
 
 from __future__ import annotations
 
-from btests.data.cell_checks import DamagedError
+from btests.data.errors import DamagedError
 
 PARQUET, ARROW, FEATHER = b"PAR1", b"ARROW1", b"FEA1"
 STREAM, NUMPY, ZIP = b"\xff\xff\xff\xff", b"\x93NUMPY", b"PK\x03\x04"
@@ -18,6 +18,25 @@ _KNOWN = {
     b"\x1f\x8b": "gzip-compressed: name it .csv.gz, or unpack it",
     b"SQLite format 3\x00": "a database of SQLite: take the table out of it first",
     b"\x89HDF": "an HDF5 file: take the table out of it first",
+}
+
+# What a file of another format is not, and how those of a format begin.
+_OWN = {
+    "parquet": ("not a readable Parquet file", (PARQUET,)),
+    "arrow": ("not a readable Arrow or Feather file", (ARROW, FEATHER, STREAM)),
+    "npy": ("not a readable numpy file", (NUMPY, ZIP)),
+    "npz": ("not a readable numpy file", (NUMPY, ZIP)),
+}
+
+_FORMATS = {
+    PARQUET: "parquet",
+    ARROW: "arrow",
+    FEATHER: "arrow",
+    STREAM: "arrow",
+    NUMPY: "npy",
+    ZIP: "npz",
+    b"{": "json",
+    b"[": "json",
 }
 
 #: Bytes from the beginning that tell.
@@ -38,6 +57,20 @@ def refuse_misnamed(start: bytes, path: str, unlike: str, *own: bytes) -> None:
     what = "text: name it .csv if it is a table" if _is_text(start) else what_it_is(start)
     if what is not None:
         raise DamagedError(f"{path!r} is {unlike} but {what}")
+
+
+def check_magic(start: bytes, path: str, form: str) -> None:
+    """Raise where a file is of another format than its name says."""
+    if form in _OWN:
+        unlike, own = _OWN[form]
+        refuse_misnamed(start, path, unlike, *own)
+
+
+def format_of_bytes(data: bytes) -> str:
+    """Return the format of a table by its first bytes, delimited text where they are of no other."""
+    header = data.split(b"\n", 1)[0]
+    text = "tsv" if b"\t" in header and b"," not in header else "csv"
+    return next((form for start, form in _FORMATS.items() if data.startswith(start)), text)
 
 
 def _is_text(start: bytes) -> bool:

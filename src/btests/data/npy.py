@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as npy_format
 
-from btests.data.cell_checks import DamagedError, check_cells, outcome, shortly, warn_of_huge_whole_numbers
+from btests.data.cell_checks import check_cells, outcome, warn_of_huge_whole_numbers
+from btests.data.errors import DamagedError, reading, shortly
 from btests.data.magic import LONGEST, NUMPY, ZIP, refuse_misnamed
 from btests.data.protocol import Rows
 from btests.plan import Index
@@ -69,7 +70,7 @@ class NpySource:
 
     @property
     def skipped(self) -> tuple[str, ...]:
-        """No part was left out."""
+        """No part was skipped."""
         return ()
 
     def units(self) -> None:
@@ -107,12 +108,9 @@ class NpySource:
         return rows
 
     def _cells(self, start: int, count: int) -> Rows:
-        try:
-            found = np.fromfile(
-                self.path, dtype=self._stored, count=count, offset=self._offset + start * self._stored.itemsize
-            )
-        except OSError as error:
-            raise DamagedError(f"{self.path!r} cannot be read: {error.strerror or shortly(error)}") from None
+        offset = self._offset + start * self._stored.itemsize
+        with reading(self.path):
+            found = np.fromfile(self.path, dtype=self._stored, count=count, offset=offset)
         if len(found) < count:
             raise DamagedError(f"{self.path!r} was cut off while it was read")
         return found
@@ -160,23 +158,19 @@ class NpySource:
 
 def _header(path: str) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
     """Return shape, whether columns lie side by side, type, and where the numbers begin."""
-    try:
-        with Path(path).open("rb") as file:
-            start = file.read(LONGEST)
-            if start.startswith(ZIP):
-                raise ValueError(f"{path!r} is an archive of arrays (.npz); save the array that is meant as .npy")
-            refuse_misnamed(start, path, "not a readable .npy file", NUMPY)
-            file.seek(0)
+    with reading(path), Path(path).open("rb") as file:
+        start = file.read(LONGEST)
+        if start.startswith(ZIP):
+            raise ValueError(f"{path!r} is an archive of arrays (.npz); save the array that is meant as .npy")
+        refuse_misnamed(start, path, "not a readable .npy file", NUMPY)
+        file.seek(0)
+        try:
             version = npy_format.read_magic(file)
             header = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
             shape, by_column, stored = header(file)
-            offset = file.tell()
-    except OSError as error:
-        raise DamagedError(f"{path!r} cannot be read: {error.strerror or shortly(error)}") from None
-    except ValueError as error:
-        if str(error).startswith(repr(path)):
-            raise
-        raise DamagedError(f"{path!r} is not a readable .npy file: {shortly(error)}") from None
+        except ValueError as error:
+            raise DamagedError(f"{path!r} is not a readable .npy file: {shortly(error)}") from None
+        offset = file.tell()
     if stored.hasobject:
         raise ValueError(f"{path!r} holds Python objects, which are never loaded; save plain numbers")
     if stored.names or stored.subdtype or stored.kind not in "biuf":

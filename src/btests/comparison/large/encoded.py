@@ -12,7 +12,7 @@ import numpy as np
 from btests.comparison.encoding import Encoding
 from btests.comparison.large.recipes import Recipe
 from btests.comparison.large.side import Side
-from btests.data.cell_checks import DamagedError
+from btests.data.errors import DamagedError
 from btests.data.protocol import Rows
 from btests.plan import Index
 

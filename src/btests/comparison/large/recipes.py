@@ -13,11 +13,11 @@ from btests.comparison.assess import Options
 from btests.comparison.cells import Cells, kind_of, pool
 from btests.comparison.dates import date_formats, parse_dates
 from btests.comparison.large.seen import converted
-from btests.comparison.need import arrow
 from btests.comparison.pooling import prepared
 from btests.comparison.sources import Loaded
 from btests.comparison.tokens import clear_marks, mark_missing
 from btests.comparison.wording import option
+from btests.data.optional import arrow
 
 
 @dataclass(frozen=True, slots=True)

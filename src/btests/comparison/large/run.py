@@ -29,19 +29,19 @@ from btests.comparison.large.encoded import Encoded
 from btests.comparison.large.joint import Joint, jointly, null_in_pieces
 from btests.comparison.large.kept import kept_memory, recorder
 from btests.comparison.large.leaving import why_numbering
-from btests.comparison.large.parts import can_be_read_in_pieces
 from btests.comparison.large.recipes import recipes
 from btests.comparison.large.side import Side, base_name, open_side
 from btests.comparison.large.survey import Draw, Surveyed, survey, survey_by
 from btests.comparison.matching import reasons
 from btests.comparison.pooling import pooled_columns
-from btests.comparison.reading import parts_of
 from btests.comparison.run import Found, Report, describe
 from btests.comparison.sources import Loaded
 from btests.comparison.together import beside
 from btests.comparison.tokens import mark_missing
 from btests.comparison.units import Units
 from btests.comparison.wording import option
+from btests.data.files import TABLES
+from btests.data.fragment import can_be_split
 from btests.execution.checkpoint import Recorder, telling_how_to_go_on
 from btests.nulls.protocol import kinds_of_blocks
 
@@ -64,7 +64,7 @@ def is_large(a: Any, b: Any, options: Options) -> bool:
     if (options.by is None) != (len(tables) == 2):
         return False  # which is refused elsewhere
     paths = [os.fspath(table) for table in tables]
-    if not all(can_be_read_in_pieces(part) for path in paths for part in parts_of(path)):
+    if not all(can_be_split(part) for path in paths for part in TABLES.files(path)):
         return False
     return sum(map(bytes_in_memory, paths)) > memory_of(_memory(options))
 
@@ -80,9 +80,9 @@ def _require_files(tables: Sequence[Any], options: Options) -> None:
     for table in tables:
         if not isinstance(table, (str, os.PathLike)) or os.fspath(table) == "-":
             raise ValueError(f"{option('workers')} is for tables in files, which workers read themselves")
-        for part in parts_of(os.fspath(table)):
-            if not can_be_read_in_pieces(part):
-                raise ValueError(f"{str(part)!r} can only be read whole; {option('workers')} is for other formats")
+        for part in TABLES.files(os.fspath(table)):
+            if not can_be_split(part):
+                raise ValueError(f"{part!r} can only be read whole; {option('workers')} is for other formats")
 
 
 def _memory(options: Options) -> Any:

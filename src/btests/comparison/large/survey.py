@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from btests.comparison.large.drawing import Drawing
-from btests.comparison.large.parts import Part
 from btests.comparison.large.seen import MixedError, Seen
 from btests.comparison.large.side import Side, with_texts
 from btests.comparison.large.where import Values, Where
 from btests.comparison.reading import good_part
 from btests.comparison.wording import option
+from btests.data.fragment import Fragment
 
 # The squares of larger numbers overflow.
 _LARGEST = 1e150
@@ -134,9 +134,9 @@ class _Reading:
     columns: tuple[str, ...]
     done: int = 0
 
-    def parts(self, skipped: list[str] | None) -> tuple[Part, ...]:
+    def parts(self, skipped: list[str] | None) -> tuple[Fragment, ...]:
         """Read all parts, and return those that could be read to their ends."""
-        kept: list[Part] = []
+        kept: list[Fragment] = []
         for part in self.side.parts:
             before = {key: own.state() for key, own in self.notes.items()}
             count = good_part(partial(self._read, part), self.side.several, skipped)
@@ -156,7 +156,7 @@ class _Reading:
             raise ValueError(f"{self.side.name} has no rows that can be read: {why}")
         return tuple(kept)
 
-    def _read(self, part: Part) -> int:
+    def _read(self, part: Fragment) -> int:
         count = 0
         for batch in part.batches(self.columns):
             for key, rows in self.split(batch).items():
@@ -166,7 +166,7 @@ class _Reading:
         return count
 
 
-def _note(notes: _Notes, rows: Any, part: Part, before: int, side: Side) -> None:
+def _note(notes: _Notes, rows: Any, part: Fragment, before: int, side: Side) -> None:
     if not rows.num_rows:
         return
     for name in side.read:
@@ -184,9 +184,9 @@ def _note(notes: _Notes, rows: Any, part: Part, before: int, side: Side) -> None
     notes.drawing.add(rows.select(list(side.read)))
 
 
-def _too_large(column: Any, name: str, part: Part, before: int) -> str:
+def _too_large(column: Any, name: str, part: Fragment, before: int) -> str:
     from btests.comparison.large.seen import converted
-    from btests.comparison.need import arrow
+    from btests.data.optional import arrow
 
     values = np.asarray(converted(column, arrow().float64()).to_numpy(zero_copy_only=False))
     bad = int(np.flatnonzero(np.abs(values) > _LARGEST)[0])

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from btests.comparison.need import arrow
 from btests.comparison.wording import option
+from btests.data.optional import arrow
 
 # Values that a message shows, at most.
 _SHOWN = 8
