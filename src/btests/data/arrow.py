@@ -29,45 +29,34 @@ class ArrowSource:
 
     Attributes
     ----------
-    path
-        A .parquet, .arrow or .feather file, or an Arrow stream; its first bytes tell which.
-    columns
-        Names of the columns to read, in this order; None is all of them.
+    path : str
+        A .parquet, .arrow or .feather file, or an Arrow stream.
+    names, types : tuple of str
+        Names and arrow types of the columns that are read.
+    dtype : numpy.dtype
+        Type of the rows.
+    layout : str
+        Of `btests.data.columnar`.
+    outline : Outline
+        Units of the file.
     """
 
     path: str
-    columns: tuple[str, ...] | None = None
-    name: str = field(init=False)
-    names: tuple[str, ...] = field(init=False)
-    types: tuple[str, ...] = field(init=False)
-    dtype: np.dtype[Any] = field(init=False)
-    _outline: Outline = field(init=False, repr=False, compare=False)
-    _layout: str = field(init=False, repr=False)
+    names: tuple[str, ...]
+    types: tuple[str, ...]
+    dtype: np.dtype[Any]
+    layout: str = field(repr=False)
+    outline: Outline = field(repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        path = os.fspath(self.path)
-        kind = _layout(path)
-        found = outline(path, kind)
-        schema = found.schema
-        wanted = None if self.columns is None else tuple(self.columns)
-        names = choose_columns(tuple(schema.names), wanted, path)
-        types = [schema.field(name).type for name in names]
-        for key, value in (
-            ("path", path),
-            ("columns", wanted),
-            ("name", path),
-            ("names", names),
-            ("types", tuple(map(str, types))),
-            ("dtype", outcome([_number(kind, column, path) for column, kind in zip(names, types, strict=True)])),
-            ("_outline", found),
-            ("_layout", kind),
-        ):
-            object.__setattr__(self, key, value)
+    @property
+    def name(self) -> str:
+        """Name in messages."""
+        return self.path
 
     @property
     def n_rows(self) -> int:
         """Number of rows, by the file's metadata."""
-        return int(self._outline.edges[-1])
+        return int(self.outline.edges[-1])
 
     @property
     def width(self) -> int:
@@ -81,12 +70,12 @@ class ArrowSource:
 
     def units(self) -> Index:
         """Return the edges of the row groups or record batches: (n_units + 1,)."""
-        return self._outline.edges
+        return self.outline.edges
 
     def read(self, first: int, last: int) -> Rows:
         """Return rows ``first .. last - 1``: (last - first, width), contiguous."""
         found = np.empty((last - first, self.width), dtype=self.dtype)
-        edges = self._outline.edges
+        edges = self.outline.edges
         for i in np.flatnonzero((edges[1:] > first) & (edges[:-1] < last)).tolist() if first < last else ():
             for start, piece in self._pieces(i, last):
                 low, high = max(first, start), min(last, start + len(piece))
@@ -98,7 +87,7 @@ class ArrowSource:
         """Return rows of increasing numbers: (m,) to (m, width), contiguous."""
         rows = np.asarray(rows, dtype=np.int64)
         found = np.empty((len(rows), self.width), dtype=self.dtype)
-        cuts = np.searchsorted(rows, self._outline.edges)
+        cuts = np.searchsorted(rows, self.outline.edges)
         for i in np.flatnonzero(np.diff(cuts)).tolist():
             for start, piece in self._pieces(i, int(rows[cuts[i + 1] - 1]) + 1):
                 a, b = np.searchsorted(rows, [start, start + len(piece)]).tolist()
@@ -108,21 +97,21 @@ class ArrowSource:
 
     def scan(self, n_rows: int) -> Iterator[Rows]:
         """Yield all rows once, from the first on, at most ``n_rows`` at a time: each (m, width)."""
-        for i in range(len(self._outline.edges) - 1):
+        for i in range(len(self.outline.edges) - 1):
             for start, piece in self._pieces(i, self.n_rows, n_rows):
                 yield self._rows(piece, start)
 
     def _pieces(self, i: int, end: int, n_rows: int = _BATCH) -> Iterator[tuple[int, Any]]:
         """Yield record batches of unit ``i`` up to row ``end``, each with its first row."""
-        start, stop = self._outline.edges[i : i + 2].tolist()
+        start, stop = self.outline.edges[i : i + 2].tolist()
         with reading(self.path):
             for piece in batches(
                 self.path,
-                self._layout,
+                self.layout,
                 list(self.names),
                 units=(i, i + 1),
                 n_rows=min(n_rows, _BATCH),
-                starts=self._outline.starts,
+                starts=self.outline.starts,
             ):
                 yield start, piece
                 start += len(piece)
@@ -135,6 +124,25 @@ class ArrowSource:
         """Return a record batch as checked rows (m, width)."""
         columns = [piece.column(piece.schema.get_field_index(column)) for column in self.names]
         return to_rows(columns, self.names, self.name, first_row, self.dtype)
+
+
+def open_arrow(path: str | os.PathLike[str], columns: tuple[str, ...] | None = None) -> ArrowSource:
+    """Return the source of a Parquet or Arrow file, which its first bytes tell apart.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    columns : tuple of str or None
+        Names of the columns to read, in this order; None is all of them.
+    """
+    path = os.fspath(path)
+    kind = _layout(path)
+    found = outline(path, kind)
+    names = choose_columns(tuple(found.schema.names), columns, path)
+    types = [found.schema.field(name).type for name in names]
+    dtype = outcome([_number(type_, column, path) for column, type_ in zip(names, types, strict=True)])
+    return ArrowSource(path, names, tuple(map(str, types)), dtype, kind, found)
 
 
 def _layout(path: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,8 @@ from btests.plan import Index
 # What the first row, and the types of the columns, are told from.
 _HEAD = 2**20
 
+_BOM = b"\xef\xbb\xbf"
+
 
 @dataclass(frozen=True, slots=True)
 class CsvSource:
@@ -42,57 +44,30 @@ class CsvSource:
 
     Attributes
     ----------
-    path
-        A text file in UTF-8; packed if it ends with .gz.
-    columns
-        Names of the columns to read, in this order; None is all of them.
-    delimiter
-        What separates cells; None is a tab for .tsv and .tab files and a comma for others.
+    path : str
+        A text file in UTF-8; compressed if it ends with .gz.
+    delimiter : str
+        One character.
+    names : tuple of str or None
+        Names of the columns that are read; None without a header.
+    n_rows : int
+        Number of rows.
     """
 
     path: str
-    columns: tuple[str, ...] | None = None
-    delimiter: str | None = None
-    name: str = field(init=False)
-    names: tuple[str, ...] | None = field(init=False)
-    _chosen: tuple[int, ...] = field(init=False, repr=False)
-    _booleans: frozenset[int] = field(init=False, repr=False)
-    _n_columns: int = field(init=False, repr=False)
-    _lines: Lines | None = field(init=False, repr=False, compare=False)
-    _counted: int = field(init=False, repr=False)
-    _offset: int = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        path = os.fspath(self.path)
-        self._set(path=path, name=path, delimiter=self.delimiter or default_delimiter(path))
-        if not (isinstance(self.delimiter, str) and len(self.delimiter) == 1 and self.delimiter.isascii()):
-            raise ValueError(f"delimiter must be one character, got {self.delimiter!r}")
-        head = self._head()
-        header, offset = header_of(head, path, str(self.delimiter))
-        wanted = None if self.columns is None else tuple(self.columns)
-        if all(map(is_number, header)) and not numbers_columns(header):
-            if wanted is not None:
-                raise ValueError(f"the columns of {path!r} have no names: its first line is a row of numbers")
-            names, chosen, offset = None, tuple(range(len(header))), 0
-        else:
-            names = choose_columns(header, wanted, path)
-            chosen = tuple(header.index(column) for column in names)
-        bom = 3 if head.startswith(b"\xef\xbb\xbf") and not offset else 0
-        self._set(columns=wanted, names=names, _chosen=chosen, _n_columns=len(header), _offset=offset + bom)
-        self._set(_booleans=frozenset(), _lines=None, _counted=0)
-        self._set(_booleans=self._types(head[self._offset :]))
-        lines = None if is_packed(path) else count_lines(path, self._offset, str(self.delimiter))
-        self._set(_lines=lines)
-        self._set(_counted=int(lines.edges[-1]) if lines else sum(len(piece) for piece in self._stream()))
-
-    def _set(self, **values: Any) -> None:
-        for key, value in values.items():
-            object.__setattr__(self, key, value)
+    delimiter: str
+    names: tuple[str, ...] | None
+    _chosen: tuple[int, ...] = field(repr=False)
+    _n_columns: int = field(repr=False)
+    _offset: int = field(repr=False)
+    _booleans: frozenset[int] = field(repr=False, default=frozenset())
+    _lines: Lines | None = field(repr=False, compare=False, default=None)
+    n_rows: int = 0
 
     @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self._counted
+    def name(self) -> str:
+        """Name in messages."""
+        return self.path
 
     @property
     def width(self) -> int:
@@ -143,13 +118,6 @@ class CsvSource:
         for piece in pieces:
             for start in range(0, len(piece), n_rows):
                 yield piece[start : start + n_rows]
-
-    def _head(self) -> bytes:
-        """Return how the file begins, unpacked."""
-        if Path(self.path).is_file() and not Path(self.path).stat().st_size:
-            raise DamagedError(f"{self.path!r} is empty")
-        with reading(self.path), open_input(self.path) as file:
-            return bytes(file.read(_HEAD))
 
     def _types(self, head: bytes) -> frozenset[int]:
         """Return which columns are booleans; text is refused at the door where the first rows show it."""
@@ -261,3 +229,47 @@ class CsvSource:
                 raise ValueError(
                     f"{self.path!r} has text in {where}: {quoted(cell)}; encode the column or leave it out"
                 )
+
+
+def open_csv(
+    path: str | os.PathLike[str], columns: tuple[str, ...] | None = None, delimiter: str | None = None
+) -> CsvSource:
+    """Return the source of a delimited text file, after a pass over it that counts its rows.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A text file in UTF-8; compressed if it ends with .gz.
+    columns : tuple of str or None
+        Names of the columns to read, in this order; None is all of them.
+    delimiter : str or None
+        Separates cells; None is a tab for .tsv and .tab files and a comma for others.
+    """
+    path = os.fspath(path)
+    delimiter = delimiter or default_delimiter(path)
+    if not (isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii()):
+        raise ValueError(f"delimiter must be one character, got {delimiter!r}")
+    head = _head(path)
+    header, offset = header_of(head, path, delimiter)
+    names: tuple[str, ...] | None = None
+    chosen = tuple(range(len(header)))
+    if not all(map(is_number, header)) or numbers_columns(header):
+        names = choose_columns(header, columns, path)
+        chosen = tuple(header.index(column) for column in names)
+    elif columns is not None:
+        raise ValueError(f"the columns of {path!r} have no names: its first line is a row of numbers")
+    else:
+        offset = len(_BOM) if head.startswith(_BOM) else 0
+    source = CsvSource(path, delimiter, names, chosen, len(header), offset)
+    source = replace(source, _booleans=source._types(head[offset:]))
+    lines = None if is_packed(path) else count_lines(path, offset, delimiter)
+    source = replace(source, _lines=lines)
+    return replace(source, n_rows=int(lines.edges[-1]) if lines else sum(map(len, source._stream())))
+
+
+def _head(path: str) -> bytes:
+    """Return how a file begins, uncompressed."""
+    if Path(path).is_file() and not Path(path).stat().st_size:
+        raise DamagedError(f"{path!r} is empty")
+    with reading(path), open_input(path) as file:
+        return bytes(file.read(_HEAD))

@@ -36,32 +36,17 @@ class NpySource:
     """
 
     path: str
-    name: str = field(init=False)
-    n_rows: int = field(init=False)
-    width: int = field(init=False)
-    dtype: np.dtype[Any] = field(init=False)
-    _stored: np.dtype[Any] = field(init=False, repr=False)
-    _by_column: bool = field(init=False, repr=False)
-    _offset: int = field(init=False, repr=False)
+    n_rows: int
+    width: int
+    dtype: np.dtype[Any]
+    _stored: np.dtype[Any] = field(repr=False)
+    _by_column: bool = field(repr=False)
+    _offset: int = field(repr=False)
 
-    def __post_init__(self) -> None:
-        path = os.fspath(self.path)
-        shape, by_column, stored, offset = _header(path)
-        n_rows, width = shape[0], shape[1] if len(shape) == 2 else 1
-        missing = offset + n_rows * width * stored.itemsize - Path(path).stat().st_size
-        if missing > 0:
-            raise DamagedError(f"{path!r} is cut off: {missing} bytes of its {n_rows} rows are missing")
-        for key, value in (
-            ("path", path),
-            ("name", path),
-            ("n_rows", n_rows),
-            ("width", width),
-            ("dtype", outcome([stored])),
-            ("_stored", stored),
-            ("_by_column", by_column and width > 1),
-            ("_offset", offset),
-        ):
-            object.__setattr__(self, key, value)
+    @property
+    def name(self) -> str:
+        """Name in messages."""
+        return self.path
 
     @property
     def names(self) -> None:
@@ -154,6 +139,17 @@ class NpySource:
     def _checked(self, found: Rows, number: Any) -> Rows:
         warn_of_huge_whole_numbers(found, repr(self.name))
         return check_cells(np.ascontiguousarray(found, dtype=self.dtype), repr(self.name), None, number)
+
+
+def open_npy(path: str | os.PathLike[str]) -> NpySource:
+    """Return the source of a .npy file."""
+    path = os.fspath(path)
+    shape, by_column, stored, offset = _header(path)
+    n_rows, width = shape[0], shape[1] if len(shape) == 2 else 1
+    missing = offset + n_rows * width * stored.itemsize - Path(path).stat().st_size
+    if missing > 0:
+        raise DamagedError(f"{path!r} is cut off: {missing} bytes of its {n_rows} rows are missing")
+    return NpySource(path, n_rows, width, outcome([stored]), stored, by_column and width > 1, offset)
 
 
 def _header(path: str) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 
-from btests.data.arrow import ArrowSource
+from btests.data.arrow import ArrowSource, open_arrow
 from btests.data.concat import Parts
-from btests.data.csv import CsvSource
+from btests.data.csv import CsvSource, open_csv
 from btests.data.dask_source import DaskSource
 from btests.data.errors import reading
 from btests.data.files import NUMBERS, good_part
-from btests.data.npy import NpySource
+from btests.data.npy import open_npy
 from btests.data.protocol import Source
 
 # Rows at a time where a part is read for no other reason than to see whether that works.
@@ -70,9 +70,13 @@ def with_columns(source: Source, columns: Iterable[str]) -> Source:
     if isinstance(source, Parts):
         parts = tuple(with_columns(part, columns) for part in source.parts)
         return replace(source, parts=parts)
-    if not isinstance(source, (ArrowSource, CsvSource, DaskSource)):
-        raise ValueError(f"the columns of {source.name!r} come in another order; open it with {list(columns)}")
-    return replace(source, columns=tuple(columns))
+    if isinstance(source, DaskSource):
+        return replace(source, columns=tuple(columns))
+    if isinstance(source, ArrowSource):
+        return open_arrow(source.path, tuple(columns))
+    if isinstance(source, CsvSource):
+        return open_csv(source.path, tuple(columns), source.delimiter)
+    raise ValueError(f"the columns of {source.name!r} come in another order; open it with {list(columns)}")
 
 
 def _given(path: object) -> list[str]:
@@ -114,18 +118,18 @@ def _open_file(path: str, columns: Columns, delimiter: str | None) -> Source:
 def _open_npy(path: str, columns: Columns, _: str | None) -> Source:
     if columns is not None:
         raise ValueError(f"the columns of {path!r} have no names: a .npy file is read whole")
-    return NpySource(path)
+    return open_npy(path)
 
 
-def _open_arrow(path: str, columns: Columns, _: str | None) -> Source:
-    return ArrowSource(path, columns)
+def _open_columnar(path: str, columns: Columns, _: str | None) -> Source:
+    return open_arrow(path, columns)
 
 
 _OPENERS: dict[str, Callable[[str, Columns, str | None], Source]] = {
     "npy": _open_npy,
     "npz": _open_npy,
-    "parquet": _open_arrow,
-    "arrow": _open_arrow,
-    "csv": CsvSource,
-    "tsv": CsvSource,
+    "parquet": _open_columnar,
+    "arrow": _open_columnar,
+    "csv": open_csv,
+    "tsv": open_csv,
 }
