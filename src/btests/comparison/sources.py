@@ -1,4 +1,4 @@
-"""Anything that holds a table to an arrow table with a name."""
+"""Arrow tables, each with a name, from files, data frames, arrays and mappings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from btests.data.optional import arrow, narwhals
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """An arrow table and what to call it."""
+    """An arrow table and its name."""
 
     table: Any
     name: str
@@ -48,7 +48,7 @@ def load(source: Any, fallback: str, delimiter: str | None = None, skipped: list
 
 
 def _called(path: str) -> str:
-    """Return what to call a file or folder: its name; a pattern is called by all of it."""
+    """Return the name of a file or folder without its path, and a pattern as it is."""
     if path == "-":
         return "standard input"
     return path if has_magic(path) and not Path(path).exists() else Path(path).name or path
@@ -79,7 +79,7 @@ def _from_frame(frame: Any, where: str) -> Any:
     try:
         return found.to_arrow()
     except (pa.ArrowException, nw.exceptions.NarwhalsError) as error:
-        # Arrow says what it could not convert, and then, in another argument, in which column.
+        # The first argument is what pyarrow could not convert, a later one the column.
         column = re.search(r"for column (.+) with type", str(error))
         name = f"column {column[1]!r} of {where}" if column else f"a column of {where}"
         raise ValueError(f"{name} holds values of several types: {str(error.args[0]).splitlines()[0]}") from None

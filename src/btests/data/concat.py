@@ -1,4 +1,4 @@
-"""Several sources, one after another, as one."""
+"""Concatenation of sources."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from btests.data.files import check_same_columns
 from btests.data.protocol import Rows, Source
 from btests.plan import Index
 
-# Rows of a part whose rows can be read singly, beside parts of which that is not so, that make a unit.
+# Rows of a unit of parts without units of their own, such as .npy files, where other parts have units.
 _UNIT_ROWS = 2**20
 
 
@@ -44,12 +44,12 @@ class Parts:
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """Names of those columns."""
+        """Names of the columns."""
         return self.parts[0].names
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """What rows come out as."""
+        """Type of the rows."""
         return self.parts[0].dtype
 
     def units(self) -> Index | None:

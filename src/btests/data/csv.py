@@ -28,7 +28,7 @@ from btests.data.optional import arrow
 from btests.data.protocol import Rows
 from btests.plan import Index
 
-# What the first row, and the types of the columns, are told from.
+# Bytes that the header and the types of the columns are inferred from.
 _HEAD = 2**20
 
 _BOM = b"\xef\xbb\xbf"
@@ -38,9 +38,9 @@ _BOM = b"\xef\xbb\xbf"
 class CsvSource:
     """Numbers and booleans in the columns of one delimited text file; all come out as float64.
 
-    A first pass counts rows and remembers where units of some megabytes begin, so that each is parsed by itself. A
-    packed file (.gz), or one whose quotes do not allow that, is one unit, and parsed from its beginning each time. A
-    first line of numbers alone is a row, unless they are 0, 1, 2 and on; any other is the header.
+    Units of some megabytes are parsed by themselves. A compressed file (.gz), or one whose quotes do not allow that, is
+    one unit, and parsed from its beginning each time. A first line of numbers alone is a row, unless they are 0, 1, 2,
+    ...; any other is the header.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class CsvSource:
                 yield piece[start : start + n_rows]
 
     def _types(self, head: bytes) -> frozenset[int]:
-        """Return which columns are booleans; text is refused at the door where the first rows show it."""
+        """Return which columns are booleans; raise where the first rows hold text."""
         end = end_of_last_row(head) if len(head) + self._offset >= _HEAD else len(head)
         if not head[:end].strip():
             return frozenset()
@@ -157,7 +157,7 @@ class CsvSource:
         return to_rows(table.columns, self.names, self.name, first, self.dtype)
 
     def _stream(self) -> Iterator[Rows]:
-        """Yield all rows from the beginning, as they come."""
+        """Yield all rows from the beginning, in batches of the parser."""
         done = 0
         try:
             for batch in self._batches(self._column_types()):
@@ -193,7 +193,7 @@ class CsvSource:
 
     def _options(self, types: dict[str, Any], block_size: int, *, one_thread: bool = False) -> dict[str, Any]:
         text = arrow("pyarrow.csv")
-        # Columns are called by their numbers: the names of those that are not read may be anything.
+        # Columns are named by their numbers: names in the file need not be unique.
         numbers = [str(j) for j in range(self._n_columns)]
         quoted = self._lines is None or self._lines.quoted
         return {
@@ -203,7 +203,7 @@ class CsvSource:
         }
 
     def _complaint(self, texts: Iterator[Any], first_row: int, error: Exception) -> ValueError:
-        """Return what is wrong with the same rows, read as text, in one sentence with row and column."""
+        """Return an error that names row and column, from the same rows read as text."""
         done = 0 if self._lines is None else first_row
         try:
             for batch in texts:
@@ -268,7 +268,7 @@ def open_csv(
 
 
 def _head(path: str) -> bytes:
-    """Return how a file begins, uncompressed."""
+    """Return the first bytes of a file, uncompressed."""
     if Path(path).is_file() and not Path(path).stat().st_size:
         raise DamagedError(f"{path!r} is empty")
     with reading(path), open_input(path) as file:

@@ -7,7 +7,7 @@ from btests.data.errors import DamagedError
 PARQUET, ARROW, FEATHER = b"PAR1", b"ARROW1", b"FEA1"
 STREAM, NUMPY, ZIP = b"\xff\xff\xff\xff", b"\x93NUMPY", b"PK\x03\x04"
 
-# What files are that begin so, and what to do with them.
+# Formats by first bytes, each with a remedy.
 _KNOWN = {
     PARQUET: "a Parquet file: name it .parquet",
     ARROW: "an Arrow file: name it .arrow",
@@ -20,7 +20,7 @@ _KNOWN = {
     b"\x89HDF": "an HDF5 file: take the table out of it first",
 }
 
-# What a file of another format is not, and how those of a format begin.
+# First bytes of the files of a format, and how messages name such files.
 _OWN = {
     "parquet": ("not a readable Parquet file", (PARQUET,)),
     "arrow": ("not a readable Arrow or Feather file", (ARROW, FEATHER, STREAM)),
@@ -39,19 +39,19 @@ _FORMATS = {
     b"[": "json",
 }
 
-#: Bytes from the beginning that tell.
+#: First bytes that are needed to recognise a format.
 LONGEST = max(map(len, _KNOWN))
 
 
 def what_it_is(start: bytes) -> str | None:
-    """Return what a file is that is no text, and how to name it; None where its beginning does not tell."""
+    """Return the format of a binary file with a remedy; None for text and for unknown formats."""
     if _is_text(start):  # whose first column may be called PAR1
         return None
     return next((what for known, what in _KNOWN.items() if start.startswith(known)), None)
 
 
 def refuse_misnamed(start: bytes, path: str, unlike: str, *own: bytes) -> None:
-    """Raise where a file that should begin with one of ``own`` is something else, and say what and unlike what."""
+    """Raise an error that names the format of a file that does not begin with one of ``own``, if it is known."""
     if start.startswith(own):
         return
     what = "text: name it .csv if it is a table" if _is_text(start) else what_it_is(start)

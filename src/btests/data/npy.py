@@ -18,13 +18,13 @@ from btests.data.magic import LONGEST, NUMPY, ZIP, refuse_misnamed
 from btests.data.protocol import Rows
 from btests.plan import Index
 
-# Bytes of the file that are swept at a time where many scattered rows are wanted.
+# Bytes of the file that are read at a time where many scattered rows are wanted.
 _SWEEP = 2**24
 
 # A row of a memory map costs a page fault, as much as sweeping so many bytes of the file.
 _BYTES_A_FAULT = 2**11
 
-# Rows that are taken from a memory map before its pages are given back: up to 16 pages, 64 kB, come with each.
+# Rows that are taken from a memory map before its pages are released: up to 16 pages, 64 kB, for each.
 _ROWS_A_MAP = 2**10
 
 
@@ -114,7 +114,7 @@ class NpySource:
     def _mapped(self, rows: Index) -> Rows:
         found = np.empty((len(rows), self.width), dtype=self._stored)
         for start in range(0, len(rows), _ROWS_A_MAP):
-            # A map of its own for a few rows: what it has touched leaves memory with it.
+            # A map for a few rows: its pages leave memory with it.
             self._pick(rows[start : start + _ROWS_A_MAP], found[start : start + _ROWS_A_MAP])
         return found
 
@@ -153,7 +153,7 @@ def open_npy(path: str | os.PathLike[str]) -> NpySource:
 
 
 def _header(path: str) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
-    """Return shape, whether columns lie side by side, type, and where the numbers begin."""
+    """Return shape, whether the order is Fortran's, type, and the byte at which the numbers begin."""
     with reading(path), Path(path).open("rb") as file:
         start = file.read(LONGEST)
         if start.startswith(ZIP):

@@ -1,4 +1,4 @@
-"""Paths to sources."""
+"""Sources of rows from paths."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from btests.data.files import NUMBERS, good_part
 from btests.data.npy import open_npy
 from btests.data.protocol import Source
 
-# Rows at a time where a part is read for no other reason than to see whether that works.
+# Rows at a time where a part is read once to find damage.
 _TRIAL_ROWS = 2**17
 
 Columns = tuple[str, ...] | None
@@ -33,16 +33,21 @@ def open_source(
 
     Parameters
     ----------
-    path
+    path : str, path-like or iterable of them
         A .npy, .parquet, .arrow or .csv file, a folder of such parts, a pattern such as ``"day-*.parquet"``, or a list.
-    columns
-        The columns to read; None is all of the first part, and the others must have the same, in any order.
-    skip_bad_parts
-        Go on without the parts that are damaged, and name them in ``skipped``. Every part is then read once before
-        anything else, because damage in the middle of a part is seen only there. Other columns, text, and missing cells
-        are no damage, and refused.
-    delimiter
-        What separates the cells of text files; None is a tab for .tsv and .tab and a comma for others.
+    columns : iterable of str or None
+        The columns to read; None is all of the first part. The other parts must have the same, in any order.
+    skip_bad_parts : bool
+        Skip damaged parts, and name them in ``skipped``. Every part is then read once when it is opened, because damage
+        in the middle of a part is found only by reading it. Other columns, text and missing cells are not damage, but
+        errors.
+    delimiter : str or None
+        Separates the cells of text files; None is a tab for .tsv and .tab and a comma for others.
+
+    Returns
+    -------
+    Source
+        Rows of float32 or float64.
     """
     given = _given(path)
     several = not isinstance(path, (str, os.PathLike))
@@ -66,7 +71,7 @@ def open_source(
 
 
 def with_columns(source: Source, columns: Iterable[str]) -> Source:
-    """Return a source that was opened, with these of its columns in this order."""
+    """Return a source with these of its columns, in this order."""
     if isinstance(source, Parts):
         parts = tuple(with_columns(part, columns) for part in source.parts)
         return replace(source, parts=parts)

@@ -1,4 +1,4 @@
-"""One side of a comparison that is not in memory."""
+"""One table of a comparison that is not in memory."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from btests.data.optional import arrow
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The rows of one side, and what is known of them.
+    """One table as fragments of files.
 
     Attributes
     ----------
-    name
-        What it is called.
-    parts
-        The files.
-    names
-        Of all columns.
-    read
-        Columns that are read; the others are there by name alone.
-    where
-        Which rows are meant, None for all.
-    types
-        Arrow types of the columns that are read, once they are known.
-    n_rows
-        How many rows there are, once that is known.
-    counts
-        How many of them are in each part.
+    name : str
+        Name in messages.
+    parts : tuple of Fragment
+        The files, or pieces of them.
+    names : tuple of str
+        Names of all columns.
+    read : tuple of str
+        Names of the columns that are read.
+    where : Where or None
+        Filter of rows; None is all rows.
+    types : tuple of pyarrow.DataType
+        Types of the columns that are read; empty before the first pass.
+    n_rows : int
+        Number of rows; 0 before the first pass.
+    counts : tuple of int
+        Number of rows of each part; empty before the first pass.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Side:
 
     @property
     def odd(self) -> tuple[tuple[str, Any], ...]:
-        """Columns that hold what cannot be compared, and their types."""
+        """Columns of types that cannot be compared, such as lists, and these types."""
         return tuple(
             (field.name, field.type)
             for part in self.parts
@@ -68,7 +68,7 @@ class Side:
 
     @property
     def stamps(self) -> tuple[tuple[str, int, int], ...]:
-        """Name, size and time of every file: what tells these rows from others."""
+        """Path, size and time of every file."""
         found = [(os.path.abspath(part.path), os.stat(part.path)) for part in self.parts]
         return tuple((path, stat.st_size, stat.st_mtime_ns) for path, stat in found)
 
@@ -132,5 +132,5 @@ def with_texts(side: Side, column: str) -> Side:
 
 
 def base_name(path: str) -> str:
-    """Return what a file is called."""
+    """Return the name of a file without its path."""
     return Path(path).name or path
