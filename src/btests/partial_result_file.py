@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from btests import pairwise_sum
-from btests.data.cell_checks import shortly
+from btests.data.errors import shortly
 from btests.kernels.serialization import from_spec, to_spec
 from btests.partial_result import PartialResult
 from btests.plan import Plan

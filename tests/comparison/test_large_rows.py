@@ -13,9 +13,9 @@ import pytest
 
 import btests
 from btests.comparison.joint import DEFAULT_KERNELS
-from btests.comparison.large import parts
 from btests.comparison.reservoir import Reservoir
 from btests.comparison.schema_inference import ColumnType, converted
+from btests.data import fragment
 from tests.comparison.conftest import Shell
 from tests.comparison.test_large import in_pieces, mixed
 
@@ -227,7 +227,7 @@ def test_memory_that_is_none(memory: Any, shell: Shell) -> None:
 
 def test_json_lines_that_begin_like_times(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     # In pieces so small that the first ones hold nothing but what looks like times.
-    monkeypatch.setattr(parts, "_BYTES", 2**12)
+    monkeypatch.setattr(fragment, "_BYTES", 2**12)
     rng = np.random.default_rng(21)
     for name in "ab":
         days = [f"2024-01-{day:02d}" for day in rng.integers(1, 29, 3000)]
@@ -262,7 +262,7 @@ def test_arrays_in_files(shell: Shell) -> None:
 
 
 def test_cells_of_several_lines(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "_HEAD", 2**10)  # cut off within a cell, as a rule
+    monkeypatch.setattr(fragment, "_HEAD", 2**10)  # cut off within a cell, as a rule
     rng = np.random.default_rng(23)
     for name in "ab":
         cells = ['"one\ntwo, three"', '"four\n\nfive"', "six"]
@@ -271,3 +271,12 @@ def test_cells_of_several_lines(shell: Shell, monkeypatch: pytest.MonkeyPatch) -
     levels = next(code for code in found.encoding.codes if code.name == "cell").levels
     assert set(levels) == {"one\ntwo, three", "four\n\nfive", "six"}
     assert found.result.n_x == 3000
+
+
+def test_text_that_begins_like_parquet(shell: Shell) -> None:
+    rng = np.random.default_rng(24)
+    for name in "ab":
+        lines = [f"{u},{v}" for u, v in zip(rng.integers(0, 9, 3000), rng.integers(0, 5, 3000), strict=True)]
+        Path(f"{name}.csv").write_text("PAR1,v\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    found = in_pieces("a.csv", "b.csv")
+    assert {column.name for column in found.columns} == {"PAR1", "v"}

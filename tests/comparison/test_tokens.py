@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 import btests
-from btests.comparison.delimited import MISSING, read_csv
+from btests.data.csv_dialect import MISSING
+from btests.data.csv_table import read_csv
 from tests.comparison.conftest import Shell
 
 

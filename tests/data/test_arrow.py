@@ -12,8 +12,7 @@ import pytest
 from pyarrow import feather, parquet
 
 from btests._warnings import PrecisionWarning
-from btests.data import arrow
-from btests.data.arrow import ArrowSource
+from btests.data.arrow import open_arrow
 from btests.data.concat import Parts
 from btests.data.open import open_source
 from tests.data.common import check_source, same
@@ -271,14 +270,13 @@ def test_what_is_not_there_or_not_known(tmp_path: Path) -> None:
         open_source(none)
 
 
-def test_a_large_row_group_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_row_group_is_read_in_pieces(tmp_path: Path) -> None:
     rows = RNG.normal(size=(300_000, 1))
-    source = ArrowSource(write(tmp_path / "one.parquet", table_of(rows), rows=10**6))
+    source = open_arrow(write(tmp_path / "one.parquet", table_of(rows), rows=10**6))
     assert source.units().tolist() == [0, 300_000]
     pieces = list(source.scan(10**6))
     assert len(pieces) > 2
     same(np.concatenate(pieces), rows)
-    monkeypatch.setattr(arrow, "_LARGE_UNIT", 1000)
     check_source(source, rows)
 
 

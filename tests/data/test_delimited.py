@@ -17,7 +17,7 @@ from pyarrow import csv
 
 from btests.data import csv as csv_source
 from btests.data import csv_index
-from btests.data.csv import CsvSource
+from btests.data.csv import open_csv
 from btests.data.open import open_source
 from tests.data.common import check_source, same
 
@@ -171,7 +171,7 @@ def test_damaged_and_strange_files(tmp_path: Path) -> None:
         assert "\n" not in str(error.value)
     check_source(open_source(tmp_path / "semi.csv", delimiter=";"), np.array([[1.0, 2.0]]))
     with pytest.raises(ValueError, match="one character"):
-        CsvSource(str(tmp_path / "semi.csv"), delimiter=";;")
+        open_csv(str(tmp_path / "semi.csv"), delimiter=";;")
     with pytest.raises(ValueError, match="have no names"):
         open_source(saved(tmp_path / "numbers.csv", "1,2\n3,4\n"), columns=["a"])
 
@@ -201,10 +201,10 @@ def test_a_header_that_numbers_the_columns_is_no_row(tmp_path: Path) -> None:
     """Data frames whose columns nobody has named are written with 0, 1, 2 on top."""
     path = tmp_path / "frame.csv"
     path.write_text("0,1,2\n50.5,51.5,49.0\n0,1,2\n")
-    source = CsvSource(str(path))
+    source = open_csv(str(path))
     assert (source.n_rows, source.names) == (2, ("0", "1", "2"))
     np.testing.assert_array_equal(source.read(0, 2), [[50.5, 51.5, 49.0], [0.0, 1.0, 2.0]])
     path.write_text("0.0,1.0,2.0\n50.5,51.5,49.0\n")
-    assert CsvSource(str(path)).n_rows == 2
+    assert open_csv(str(path)).n_rows == 2
     path.write_text("0\n1\n")  # one column may well begin with a zero
-    assert CsvSource(str(path)).n_rows == 2
+    assert open_csv(str(path)).n_rows == 2

@@ -16,7 +16,7 @@ import pytest
 
 from btests._warnings import PrecisionWarning
 from btests.data import npy
-from btests.data.npy import NpySource
+from btests.data.npy import open_npy
 from btests.data.open import open_source
 from tests.data.common import check_source, same
 
@@ -35,13 +35,13 @@ RNG = np.random.default_rng(3)
 def test_numbers_of_all_kinds(tmp_path: Path, dtype: str, fortran: bool) -> None:
     array = (RNG.normal(size=(700, 3)) * 50).astype(dtype, order="F" if fortran else "C")
     wanted = array.astype(np.float32 if dtype[1:] == "f4" else np.float64)
-    check_source(NpySource(saved(tmp_path, array)), wanted)
+    check_source(open_npy(saved(tmp_path, array)), wanted)
 
 
 @pytest.mark.filterwarnings("ignore:.*overflow")
 def test_long_floats(tmp_path: Path) -> None:
     array = RNG.normal(size=(50, 2)).astype(np.longdouble)
-    check_source(NpySource(saved(tmp_path, array)), array.astype(np.float64))
+    check_source(open_npy(saved(tmp_path, array)), array.astype(np.float64))
 
 
 @pytest.mark.parametrize("shape", [(300,), (300, 1), (1, 5), (2, 1)])
@@ -56,7 +56,7 @@ def test_vectors_are_one_column(tmp_path: Path, shape: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("fortran", [False, True])
 def test_sweeps_and_single_reads_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fortran: bool) -> None:
     array = np.asarray(RNG.normal(size=(5000, 3)), order="F" if fortran else "C")
-    source = NpySource(saved(tmp_path, array))
+    source = open_npy(saved(tmp_path, array))
     rows = np.flatnonzero(RNG.random(5000) < 0.3)
     monkeypatch.setattr(npy, "_SWEEP", 1000)
     monkeypatch.setattr(npy, "_ROWS_A_MAP", 70)
@@ -71,19 +71,19 @@ def test_other_versions_of_the_format(tmp_path: Path) -> None:
         path = tmp_path / f"{version[0]}.npy"
         with path.open("wb") as file:
             np.lib.format.write_array(file, array, version=version)
-        check_source(NpySource(str(path)), array)
+        check_source(open_npy(str(path)), array)
 
 
 def test_what_was_cut_off_is_counted(tmp_path: Path) -> None:
     path = saved(tmp_path, RNG.normal(size=(100, 4)))
     os.truncate(path, os.path.getsize(path) - 33)
     with pytest.raises(ValueError, match=r"rows\.npy' is cut off: 33 bytes of its 100 rows are missing"):
-        NpySource(path)
+        open_npy(path)
 
 
 def test_cut_off_while_it_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = saved(tmp_path, RNG.normal(size=(100, 4)))
-    source = NpySource(path)
+    source = open_npy(path)
     os.truncate(path, os.path.getsize(path) - 33)
     with pytest.raises(ValueError, match="was cut off while it was read"):
         source.read(0, 100)
@@ -119,7 +119,7 @@ def test_refused_in_one_sentence(tmp_path: Path, array: Any, sentence: str) -> N
 def test_bad_cells_are_named(tmp_path: Path, cell: float, kind: str) -> None:
     array = np.zeros((50, 3))
     array[41, 2] = cell
-    source = NpySource(saved(tmp_path, array))
+    source = open_npy(saved(tmp_path, array))
     same(source.read(0, 41), array[:41])
     for reading in (partial(source.read, 30, 50), partial(source.take, np.array([3, 41, 49]))):
         with pytest.raises(ValueError, match=kind) as error:
@@ -145,7 +145,7 @@ def test_archives_and_other_files(tmp_path: Path) -> None:
 
 
 def test_huge_whole_numbers_warn(tmp_path: Path) -> None:
-    source = NpySource(saved(tmp_path, np.array([2**60, 2**60 + 1])))
+    source = open_npy(saved(tmp_path, np.array([2**60, 2**60 + 1])))
     with pytest.warns(PrecisionWarning, match="beyond 2\\^53"):
         source.read(0, 2)
 
@@ -160,8 +160,8 @@ def test_a_sparse_file_of_many_gigabytes_takes_little_memory(tmp_path: Path) -> 
     script = f"""
 import resource
 import numpy as np
-from btests.data.npy import NpySource
-source = NpySource({str(path)!r})
+from btests.data.npy import open_npy
+source = open_npy({str(path)!r})
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 source.take(np.arange(0, {n}, 20_000))
 source.read({n} - 1000, {n})

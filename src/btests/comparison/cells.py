@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from btests.comparison.format import option, plain
-from btests.comparison.need import arrow
+from btests.data.optional import arrow
 from btests.plan import Array, Index
 
 Mask = npt.NDArray[np.bool_]

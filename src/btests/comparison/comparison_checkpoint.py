@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from btests.comparison.compare_options import Options
-from btests.comparison.large.side import Side
+from btests.comparison.table_side import Side
 from btests.data.digest import digests
 from btests.execution.checkpoint import Recorder
 from btests.partial_result_file import read_arrays

@@ -14,13 +14,13 @@ from btests.comparison.cells import Cells, kind_of, pool
 from btests.comparison.compare_options import Options
 from btests.comparison.encoding import Encoding
 from btests.comparison.format import option
-from btests.comparison.large.side import Side
-from btests.comparison.need import arrow
 from btests.comparison.schema_inference import converted
 from btests.comparison.sources import Loaded
+from btests.comparison.table_side import Side
 from btests.comparison.tokens import clear_marks, mark_missing
 from btests.comparison.type_coercion import date_formats, parse_dates, prepared
-from btests.data.cell_checks import DamagedError
+from btests.data.errors import DamagedError
+from btests.data.optional import arrow
 from btests.data.protocol import Rows
 from btests.plan import Index
 

@@ -12,12 +12,12 @@ import numpy as np
 
 from btests.comparison.format import option
 from btests.comparison.groupby import RowFilter, SideValues
-from btests.comparison.large.parts import Part
-from btests.comparison.large.side import Side, with_texts
-from btests.comparison.need import arrow
 from btests.comparison.reading import good_part
 from btests.comparison.reservoir import Reservoir
 from btests.comparison.schema_inference import ColumnType, MixedError, converted
+from btests.comparison.table_side import Side, with_texts
+from btests.data.fragment import Fragment
+from btests.data.optional import arrow
 
 # The squares of larger numbers overflow.
 _LARGEST = 1e150
@@ -136,9 +136,9 @@ class _Reading:
     columns: tuple[str, ...]
     done: int = 0
 
-    def parts(self, skipped: list[str] | None) -> tuple[Part, ...]:
+    def parts(self, skipped: list[str] | None) -> tuple[Fragment, ...]:
         """Read all parts, and return those that could be read to their ends."""
-        kept: list[Part] = []
+        kept: list[Fragment] = []
         for part in self.side.parts:
             before = {key: own.state() for key, own in self.notes.items()}
             count = good_part(partial(self._read, part), self.side.several, skipped)
@@ -158,7 +158,7 @@ class _Reading:
             raise ValueError(f"{self.side.name} has no rows that can be read: {why}")
         return tuple(kept)
 
-    def _read(self, part: Part) -> int:
+    def _read(self, part: Fragment) -> int:
         count = 0
         for batch in part.batches(self.columns):
             for key, rows in self.split(batch).items():
@@ -168,7 +168,7 @@ class _Reading:
         return count
 
 
-def _note(notes: _State, rows: Any, part: Part, before: int, side: Side) -> None:
+def _note(notes: _State, rows: Any, part: Fragment, before: int, side: Side) -> None:
     if not rows.num_rows:
         return
     for name in side.read:
@@ -186,7 +186,7 @@ def _note(notes: _State, rows: Any, part: Part, before: int, side: Side) -> None
     notes.reservoir.add(rows.select(list(side.read)))
 
 
-def _too_large(column: Any, name: str, part: Part, before: int) -> str:
+def _too_large(column: Any, name: str, part: Fragment, before: int) -> str:
 
     values = np.asarray(converted(column, arrow().float64()).to_numpy(zero_copy_only=False))
     bad = int(np.flatnonzero(np.abs(values) > _LARGEST)[0])

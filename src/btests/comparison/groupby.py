@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from btests.comparison.format import option
-from btests.comparison.need import arrow
 from btests.comparison.sources import Loaded
+from btests.data.optional import arrow
 
 # Values that a message shows, at most.
 _SHOWN = 8

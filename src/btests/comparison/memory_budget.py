@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from btests._memory import free_bytes
-from btests.comparison.large.parts import plain
-from btests.comparison.need import arrow
-from btests.comparison.reading import TIMES_SIZE, format_of, parts_of
+from btests.comparison.reading import TIMES_SIZE
+from btests.data.files import TABLES
+from btests.data.fragment import plain
+from btests.data.optional import arrow
 
 #: Share of the free memory that tables may take to be read whole.
 SHARE = 0.25
@@ -49,8 +50,8 @@ def bytes_in_memory(path: str) -> int:
     That is a few times the size of the files, unpacked. Parquet files are packed in more ways than one: of them it is
     estimated from the number of rows, and the size of the first rows of the first file.
     """
-    parts = parts_of(path)
-    packed = [part for part in parts if format_of(part) == "parquet"]
+    parts = [Path(part) for part in TABLES.files(path)]
+    packed = [part for part in parts if TABLES.get(part) == "parquet"]
     total = sum(_part_bytes(part) for part in parts)
     try:
         rows = sum(int(import_module("pyarrow.parquet").read_metadata(part).num_rows) for part in packed)

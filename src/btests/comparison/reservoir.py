@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from btests.comparison.need import arrow
+from btests.data.optional import arrow
 
 Keys = npt.NDArray[np.uint64]
 

@@ -26,15 +26,15 @@ from btests.comparison.first_pass import Draw, FirstPass, first_pass, first_pass
 from btests.comparison.format import option
 from btests.comparison.groupby import split_by
 from btests.comparison.joint import Joint, joint_in_memory, joint_of_sources, null_in_pieces
-from btests.comparison.large.cutting import cut
-from btests.comparison.large.parts import can_be_read_in_pieces
-from btests.comparison.large.side import Side, base_name, open_side
 from btests.comparison.memory_budget import bytes_in_memory, memory_of, rows_to_draw
-from btests.comparison.reading import parts_of
 from btests.comparison.results import Comparison
 from btests.comparison.sources import Loaded, load
+from btests.comparison.split_files import cut
+from btests.comparison.table_side import Side, base_name, open_side
 from btests.comparison.tests import JointTest, run_tests
 from btests.comparison.tokens import mark_missing
+from btests.data.files import TABLES
+from btests.data.fragment import can_be_split
 from btests.execution.checkpoint import Recorder, telling_how_to_go_on
 from btests.plan import Index
 
@@ -120,7 +120,7 @@ def reads_in_pieces(a: Any, b: Any, options: Options) -> bool:
     if (options.by is None) != (len(tables) == 2):
         return False  # an error when tables are loaded
     paths = [os.fspath(table) for table in tables]
-    if not all(can_be_read_in_pieces(part) for path in paths for part in parts_of(path)):
+    if not all(can_be_split(part) for path in paths for part in TABLES.files(path)):
         return False
     return sum(map(bytes_in_memory, paths)) > memory_of(_memory(options))
 
@@ -136,9 +136,9 @@ def _require_files(tables: Sequence[Any], options: Options) -> None:
     for table in tables:
         if not isinstance(table, (str, os.PathLike)) or os.fspath(table) == "-":
             raise ValueError(f"{option('workers')} is for tables in files, which workers read themselves")
-        for part in parts_of(os.fspath(table)):
-            if not can_be_read_in_pieces(part):
-                raise ValueError(f"{str(part)!r} can only be read whole; {option('workers')} is for other formats")
+        for part in TABLES.files(os.fspath(table)):
+            if not can_be_split(part):
+                raise ValueError(f"{part!r} can only be read whole; {option('workers')} is for other formats")
 
 
 def _two_tables() -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
-from btests.comparison.need import arrow
+from btests.data.optional import arrow
 
 # Types of text, in the order in which they are tried, as pyarrow's own reader of CSV files has it.
 _TRIED = ("int64", "bool", "date32", "time32[s]", "timestamp[s]", "timestamp[ns]", "float64")

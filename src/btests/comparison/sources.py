@@ -1,4 +1,4 @@
-"""Anything that holds a table to an arrow table with a name."""
+"""Arrow tables, each with a name, from files, data frames, arrays and mappings."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from btests.comparison.need import arrow, narwhals
+from btests.comparison.reading import read
+from btests.data.array_table import from_arrays
+from btests.data.optional import arrow, narwhals
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """An arrow table and what to call it."""
+    """An arrow table and its name."""
 
     table: Any
     name: str
@@ -26,12 +28,10 @@ class Loaded:
 def load(source: Any, fallback: str, delimiter: str | None = None, skipped: list[str] | None = None) -> Loaded:
     """Return the table in a file, a data frame (pandas, polars, pyarrow, ...), an array or a mapping of columns.
 
-    Damaged parts of a folder or pattern are named in ``skipped`` and left out where that is given.
+    Damaged parts of a folder or pattern are excluded and named in ``skipped`` where that is given.
     """
     pa = arrow()
     if isinstance(source, (str, os.PathLike)):
-        from btests.comparison.reading import read
-
         path = os.fspath(source)
         return Loaded(read(path, delimiter, skipped), _called(path))
     if isinstance(source, pa.RecordBatch):
@@ -48,7 +48,7 @@ def load(source: Any, fallback: str, delimiter: str | None = None, skipped: list
 
 
 def _called(path: str) -> str:
-    """Return what to call a file or folder: its name; a pattern is called by all of it."""
+    """Return the name of a file or folder without its path, and a pattern as it is."""
     if path == "-":
         return "standard input"
     return path if has_magic(path) and not Path(path).exists() else Path(path).name or path
@@ -79,7 +79,7 @@ def _from_frame(frame: Any, where: str) -> Any:
     try:
         return found.to_arrow()
     except (pa.ArrowException, nw.exceptions.NarwhalsError) as error:
-        # Arrow says what it could not convert, and then, in another argument, in which column.
+        # The first argument is what pyarrow could not convert, a later one the column.
         column = re.search(r"for column (.+) with type", str(error))
         name = f"column {column[1]!r} of {where}" if column else f"a column of {where}"
         raise ValueError(f"{name} holds values of several types: {str(error.args[0]).splitlines()[0]}") from None
@@ -97,31 +97,3 @@ def _checked(table: Any, where: str) -> Any:
 def _doubles(names: list[str], where: str) -> str:
     twice = sorted({name for name in names if names.count(name) > 1})
     return f"{where} has more than one column called {', '.join(map(repr, twice))}"
-
-
-def from_arrays(arrays: Mapping[str, np.ndarray[Any, Any]], where: str) -> Any:
-    """Return named arrays as a table: vectors are columns, the columns of a matrix are numbered."""
-    pa = arrow()
-    columns: dict[str, Any] = {}
-    for name, array in arrays.items():
-        if array.dtype.names:
-            columns.update({field: array[field] for field in array.dtype.names})
-        elif array.ndim == 2:
-            columns.update({f"{name or 'x'}{j}": array[:, j] for j in range(array.shape[1])})
-        elif array.ndim == 1:
-            columns[name or "x0"] = array
-        else:
-            raise ValueError(f"{where!r} has an array of {array.ndim} dimensions; rows and columns are two")
-    lengths = {len(column) for column in columns.values()}
-    if len(lengths) > 1:
-        raise ValueError(f"{where!r} has arrays of different lengths, {min(lengths)} to {max(lengths)}")
-    return pa.table({name: _from_array(name, column, where) for name, column in columns.items()})
-
-
-def _from_array(name: str, column: np.ndarray[Any, Any], where: str) -> Any:
-    pa = arrow()
-    try:
-        return pa.array(column, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
-        what = str(error).splitlines()[0]
-        raise ValueError(f"{where!r} has a column, {name!r}, that is no column of a table: {what}") from None

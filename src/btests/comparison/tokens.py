@@ -11,7 +11,7 @@ import numpy as np
 
 from btests.comparison.cells import kind_of
 from btests.comparison.format import option
-from btests.comparison.need import arrow
+from btests.data.optional import arrow
 
 # What a number, or a number with a decimal comma, looks like as text.
 _NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"

@@ -8,9 +8,9 @@ from typing import Any
 
 from btests.comparison.cells import kind_of
 from btests.comparison.compare_options import Options
-from btests.comparison.need import arrow
 from btests.comparison.sources import Loaded
 from btests.comparison.tokens import as_categories
+from btests.data.optional import arrow
 
 _LIKE_DATE = re.compile(
     r"^\s*\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T]\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?\s*(Z|[+-]\d{2}:?\d{2}|[+-]\d{2})?)?\s*$"

@@ -1,4 +1,4 @@
-"""Columns of arrow arrays to rows of floats."""
+"""Conversion of arrow columns to rows of floats."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from btests.data.cell_checks import arrow, check_cells, warn_of_huge_whole_numbers
+from btests.data.cell_checks import check_cells, warn_of_huge_whole_numbers
+from btests.data.optional import arrow
 from btests.data.protocol import Rows
 
 
 def to_rows(columns: list[Any], names: tuple[str, ...] | None, name: str, first_row: int, dtype: np.dtype[Any]) -> Rows:
-    """Return arrow columns of numbers or booleans as rows (m, d), or name the cell that is none."""
+    """Return arrow columns of numbers or booleans as rows (m, d); raise at missing and infinite cells."""
     found = np.empty((len(columns[0]), len(columns)), dtype=dtype)
     for j, cells in enumerate(columns):
         start = 0

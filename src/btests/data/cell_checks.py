@@ -1,11 +1,9 @@
-"""Cells of files, as numbers that a test can use; what is wrong is named with its place."""
+"""Checks of cells and columns, with errors that name row and column."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -16,29 +14,8 @@ from btests.data.protocol import Rows
 # Larger cells would overflow in a difference.
 _LARGEST = np.float64(1e300)
 
-# Up to here every whole number is a float.
+# Every whole number up to here is a float64.
 _LAST_WHOLE = 2**53
-
-
-class DamagedError(ValueError):
-    """A file that cannot be read, or not to its end; what it holds was never the question."""
-
-
-def arrow(module: str = "pyarrow") -> ModuleType:
-    """Return pyarrow or a module of it, or say how to get it."""
-    try:
-        return import_module(module)
-    except ImportError:
-        raise ValueError(
-            "reading Parquet, Arrow and CSV files needs pyarrow; python -m pip install 'btests[tables]' gets it"
-        ) from None
-
-
-def shortly(error: BaseException) -> str:
-    """Return the first line of a reader's complaint, short enough for one sentence."""
-    text = str(error).strip() or type(error).__name__
-    text = text.splitlines()[0].rstrip(". ")
-    return text if len(text) <= 160 else text[:159] + "\u2026"
 
 
 def check_cells(rows: Rows, label: str, names: tuple[str, ...] | None, number: Callable[[int], int]) -> Rows:
@@ -68,12 +45,12 @@ def warn_of_huge_whole_numbers(cells: Rows, label: str) -> None:
 
 
 def outcome(dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:
-    """Return what columns of these types come out as: float32 where all are, float64 otherwise."""
+    """Return the type of rows of columns of these types: float32 if all are float32, else float64."""
     return np.dtype(np.float32 if dtypes and all(d.kind == "f" and d.itemsize == 4 for d in dtypes) else np.float64)
 
 
 def choose_columns(present: tuple[str, ...], wanted: tuple[str, ...] | None, name: str) -> tuple[str, ...]:
-    """Return the columns to read, all of them for None, or say which is not there or there twice."""
+    """Return the columns to read, all for None; raise where one is absent or not unique."""
     doubles = sorted({c for c in present if present.count(c) > 1 and (wanted is None or c in wanted)})
     if doubles:
         raise ValueError(f"{name!r} has more than one column called {', '.join(map(repr, doubles))}")

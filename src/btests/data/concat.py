@@ -1,4 +1,4 @@
-"""Several sources, one after another, as one."""
+"""Concatenation of sources."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from btests.data.files import check_same_columns
 from btests.data.protocol import Rows, Source
 from btests.plan import Index
 
-# Rows of a part whose rows can be read singly, beside parts of which that is not so, that make a unit.
+# Rows of a unit of parts without units of their own, such as .npy files, where other parts have units.
 _UNIT_ROWS = 2**20
 
 
@@ -43,12 +44,12 @@ class Parts:
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """Names of those columns."""
+        """Names of the columns."""
         return self.parts[0].names
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """What rows come out as."""
+        """Type of the rows."""
         return self.parts[0].dtype
 
     def units(self) -> Index | None:
@@ -95,8 +96,7 @@ def _refuse_unlike(first: Source, part: Source) -> None:
     if (first.names is None) != (part.names is None) or first.width != part.width:
         raise ValueError(f"{both} have {_columns(first)} and {_columns(part)}; parts must have the same")
     if first.names != part.names:
-        odd = sorted(set(first.names or ()) ^ set(part.names or ()))
-        raise ValueError(f"{both} do not both have {', '.join(map(repr, odd))}")
+        check_same_columns(first.name, first.names or (), part.name, part.names or ())
     types, others = getattr(first, "types", None), getattr(part, "types", None)
     if types is not None and others is not None and types != others and first.names is not None:
         j = next(j for j in range(first.width) if types[j] != others[j])

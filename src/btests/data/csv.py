@@ -3,88 +3,71 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from btests.data.arrow_columns import to_rows
-from btests.data.cell_checks import DamagedError, arrow, choose_columns, shortly
-from btests.data.csv_header import header_of, is_boolean, is_number, numbers_columns
+from btests.data.cell_checks import choose_columns
+from btests.data.csv_dialect import (
+    convert_options,
+    default_delimiter,
+    header_of,
+    is_boolean,
+    is_number,
+    numbers_columns,
+    ragged,
+)
 from btests.data.csv_index import UNIT_BYTES, Lines, count_lines, end_of_last_row
+from btests.data.errors import DamagedError, quoted, reading, shortly
+from btests.data.files import is_packed, open_input
+from btests.data.optional import arrow
 from btests.data.protocol import Rows
 from btests.plan import Index
 
-# What the first row, and the types of the columns, are told from.
+# Bytes that the header and the types of the columns are inferred from.
 _HEAD = 2**20
+
+_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
 class CsvSource:
     """Numbers and booleans in the columns of one delimited text file; all come out as float64.
 
-    A first pass counts rows and remembers where units of some megabytes begin, so that each is parsed by itself. A
-    packed file (.gz), or one whose quotes do not allow that, is one unit, and parsed from its beginning each time. A
-    first line of numbers alone is a row, unless they are 0, 1, 2 and on; any other is the header.
+    Units of some megabytes are parsed by themselves. A compressed file (.gz), or one whose quotes do not allow that, is
+    one unit, and parsed from its beginning each time. A first line of numbers alone is a row, unless they are 0, 1, 2,
+    ...; any other is the header.
 
     Attributes
     ----------
-    path
-        A text file in UTF-8; packed if it ends with .gz.
-    columns
-        Names of the columns to read, in this order; None is all of them.
-    delimiter
-        What separates cells; None is a tab for .tsv and .tab files and a comma for others.
+    path : str
+        A text file in UTF-8; compressed if it ends with .gz.
+    delimiter : str
+        One character.
+    names : tuple of str or None
+        Names of the columns that are read; None without a header.
+    n_rows : int
+        Number of rows.
     """
 
     path: str
-    columns: tuple[str, ...] | None = None
-    delimiter: str | None = None
-    name: str = field(init=False)
-    names: tuple[str, ...] | None = field(init=False)
-    _chosen: tuple[int, ...] = field(init=False, repr=False)
-    _booleans: frozenset[int] = field(init=False, repr=False)
-    _n_columns: int = field(init=False, repr=False)
-    _lines: Lines | None = field(init=False, repr=False, compare=False)
-    _counted: int = field(init=False, repr=False)
-    _offset: int = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        path = os.fspath(self.path)
-        tabs = re.search(r"\.(tsv|tab)(\.gz)?$", path.lower())
-        self._set(path=path, name=path, delimiter=self.delimiter or ("\t" if tabs else ","))
-        if not (isinstance(self.delimiter, str) and len(self.delimiter) == 1 and self.delimiter.isascii()):
-            raise ValueError(f"delimiter must be one character, got {self.delimiter!r}")
-        head = self._head()
-        header, offset = header_of(head, path, str(self.delimiter))
-        wanted = None if self.columns is None else tuple(self.columns)
-        if all(map(is_number, header)) and not numbers_columns(header):
-            if wanted is not None:
-                raise ValueError(f"the columns of {path!r} have no names: its first line is a row of numbers")
-            names, chosen, offset = None, tuple(range(len(header))), 0
-        else:
-            names = choose_columns(header, wanted, path)
-            chosen = tuple(header.index(column) for column in names)
-        bom = 3 if head.startswith(b"\xef\xbb\xbf") and not offset else 0
-        self._set(columns=wanted, names=names, _chosen=chosen, _n_columns=len(header), _offset=offset + bom)
-        self._set(_booleans=frozenset(), _lines=None, _counted=0)
-        self._set(_booleans=self._types(head[self._offset :]))
-        packed = path.lower().endswith(".gz")
-        lines = None if packed else count_lines(path, self._offset, str(self.delimiter))
-        self._set(_lines=lines)
-        self._set(_counted=int(lines.edges[-1]) if lines else sum(len(piece) for piece in self._stream()))
-
-    def _set(self, **values: Any) -> None:
-        for key, value in values.items():
-            object.__setattr__(self, key, value)
+    delimiter: str
+    names: tuple[str, ...] | None
+    _chosen: tuple[int, ...] = field(repr=False)
+    _n_columns: int = field(repr=False)
+    _offset: int = field(repr=False)
+    _booleans: frozenset[int] = field(repr=False, default=frozenset())
+    _lines: Lines | None = field(repr=False, compare=False, default=None)
+    n_rows: int = 0
 
     @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self._counted
+    def name(self) -> str:
+        """Name in messages."""
+        return self.path
 
     @property
     def width(self) -> int:
@@ -98,7 +81,7 @@ class CsvSource:
 
     @property
     def skipped(self) -> tuple[str, ...]:
-        """No part was left out."""
+        """No part was skipped."""
         return ()
 
     def units(self) -> Index:
@@ -136,20 +119,8 @@ class CsvSource:
             for start in range(0, len(piece), n_rows):
                 yield piece[start : start + n_rows]
 
-    def _head(self) -> bytes:
-        """Return how the file begins, unpacked."""
-        pa = arrow("pyarrow")
-        if Path(self.path).is_file() and not Path(self.path).stat().st_size:
-            raise DamagedError(f"{self.path!r} is empty")
-        try:
-            with pa.input_stream(self.path, compression="detect") as file:
-                head: bytes = file.read(_HEAD)
-        except (pa.ArrowException, OSError) as error:
-            raise DamagedError(f"{self.path!r} cannot be read, or is damaged: {shortly(error)}") from None
-        return head
-
     def _types(self, head: bytes) -> frozenset[int]:
-        """Return which columns are booleans; text is refused at the door where the first rows show it."""
+        """Return which columns are booleans; raise where the first rows hold text."""
         end = end_of_last_row(head) if len(head) + self._offset >= _HEAD else len(head)
         if not head[:end].strip():
             return frozenset()
@@ -169,12 +140,9 @@ class CsvSource:
         assert self._lines is not None
         start, end = self._lines.starts[i : i + 2].tolist()
         first, last = self._lines.edges[i : i + 2].tolist()
-        try:
-            with Path(self.path).open("rb") as file:
-                file.seek(start)
-                data = file.read(end - start)
-        except OSError as error:
-            raise DamagedError(f"{self.path!r} cannot be read: {error.strerror or shortly(error)}") from None
+        with reading(self.path), Path(self.path).open("rb") as file:
+            file.seek(start)
+            data = file.read(end - start)
         if len(data) < end - start:
             raise DamagedError(f"{self.path!r} was cut off while it was read")
         if first == last:
@@ -189,7 +157,7 @@ class CsvSource:
         return to_rows(table.columns, self.names, self.name, first, self.dtype)
 
     def _stream(self) -> Iterator[Rows]:
-        """Yield all rows from the beginning, as they come."""
+        """Yield all rows from the beginning, in batches of the parser."""
         done = 0
         try:
             for batch in self._batches(self._column_types()):
@@ -202,10 +170,10 @@ class CsvSource:
         return self._batches({str(j): arrow("pyarrow").string() for j in self._chosen})
 
     def _batches(self, types: dict[str, Any]) -> Iterator[Any]:
-        with arrow("pyarrow").input_stream(self.path, compression="detect") as file:
+        with open_input(self.path) as file:
             if not file.read(self._offset + 1)[self._offset :]:
                 return  # a header and nothing else
-        with arrow("pyarrow").input_stream(self.path, compression="detect") as file:
+        with open_input(self.path) as file:
             file.read(self._offset)
             options = self._options(types, block_size=UNIT_BYTES // 4)
             yield from (batch for batch in arrow("pyarrow.csv").open_csv(file, **options) if len(batch))
@@ -225,19 +193,17 @@ class CsvSource:
 
     def _options(self, types: dict[str, Any], block_size: int, *, one_thread: bool = False) -> dict[str, Any]:
         text = arrow("pyarrow.csv")
-        # Columns are called by their numbers: the names of those that are not read may be anything.
+        # Columns are named by their numbers: names in the file need not be unique.
         numbers = [str(j) for j in range(self._n_columns)]
         quoted = self._lines is None or self._lines.quoted
         return {
             "read_options": text.ReadOptions(column_names=numbers, block_size=block_size, use_threads=not one_thread),
             "parse_options": text.ParseOptions(delimiter=self.delimiter, newlines_in_values=quoted),
-            "convert_options": text.ConvertOptions(
-                include_columns=[str(j) for j in self._chosen], column_types=types, strings_can_be_null=True
-            ),
+            "convert_options": convert_options([str(j) for j in self._chosen], types),
         }
 
     def _complaint(self, texts: Iterator[Any], first_row: int, error: Exception) -> ValueError:
-        """Return what is wrong with the same rows, read as text, in one sentence with row and column."""
+        """Return an error that names row and column, from the same rows read as text."""
         done = 0 if self._lines is None else first_row
         try:
             for batch in texts:
@@ -245,11 +211,11 @@ class CsvSource:
                     self._refuse_text(column, j, done)
                 done += len(batch)
         except (arrow("pyarrow").ArrowException, OSError) as again:
-            place = re.search(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)", str(again))
+            place = ragged(str(again))
             if place is not None:
                 # The parser counts the rows of what it was given, and a stream not at all.
-                row = f"row {first_row + int(place[1]) - 1}" if place[1] and self._lines else f"a row from {done} on"
-                counts = f"has {place[3]} cells and the first line has {place[2]}"
+                row = f"row {first_row + place[0] - 1}" if place[0] and self._lines else f"a row from {done} on"
+                counts = f"has {place[1]} cells and the first line has {place[2]}"
                 return DamagedError(f"{self.path!r} is ragged: {row} {counts}")
             return DamagedError(f"{self.path!r} is damaged or no delimited text after row {done}: {shortly(again)}")
         except ValueError as found:
@@ -260,5 +226,50 @@ class CsvSource:
         for row, cell in enumerate(column.to_pylist(), start=first_row):
             if cell is not None and not is_number(cell) and not (j in self._booleans and is_boolean(cell)):
                 where = f"row {row}, column {j if self.names is None else repr(self.names[self._chosen.index(j)])}"
-                shown = cell if len(cell) <= 40 else cell[:39] + "\u2026"
-                raise ValueError(f"{self.path!r} has text in {where}: {shown!r}; encode the column or leave it out")
+                raise ValueError(
+                    f"{self.path!r} has text in {where}: {quoted(cell)}; encode the column or leave it out"
+                )
+
+
+def open_csv(
+    path: str | os.PathLike[str], columns: tuple[str, ...] | None = None, delimiter: str | None = None
+) -> CsvSource:
+    """Return the source of a delimited text file, after a pass over it that counts its rows.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A text file in UTF-8; compressed if it ends with .gz.
+    columns : tuple of str or None
+        Names of the columns to read, in this order; None is all of them.
+    delimiter : str or None
+        Separates cells; None is a tab for .tsv and .tab files and a comma for others.
+    """
+    path = os.fspath(path)
+    delimiter = delimiter or default_delimiter(path)
+    if not (isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii()):
+        raise ValueError(f"delimiter must be one character, got {delimiter!r}")
+    head = _head(path)
+    header, offset = header_of(head, path, delimiter)
+    names: tuple[str, ...] | None = None
+    chosen = tuple(range(len(header)))
+    if not all(map(is_number, header)) or numbers_columns(header):
+        names = choose_columns(header, columns, path)
+        chosen = tuple(header.index(column) for column in names)
+    elif columns is not None:
+        raise ValueError(f"the columns of {path!r} have no names: its first line is a row of numbers")
+    else:
+        offset = len(_BOM) if head.startswith(_BOM) else 0
+    source = CsvSource(path, delimiter, names, chosen, len(header), offset)
+    source = replace(source, _booleans=source._types(head[offset:]))
+    lines = None if is_packed(path) else count_lines(path, offset, delimiter)
+    source = replace(source, _lines=lines)
+    return replace(source, n_rows=int(lines.edges[-1]) if lines else sum(map(len, source._stream())))
+
+
+def _head(path: str) -> bytes:
+    """Return the first bytes of a file, uncompressed."""
+    if Path(path).is_file() and not Path(path).stat().st_size:
+        raise DamagedError(f"{path!r} is empty")
+    with reading(path), open_input(path) as file:
+        return bytes(file.read(_HEAD))

@@ -1,4 +1,4 @@
-"""Where the rows of a delimited text file begin and end, without parsing it."""
+"""Index of the rows of a delimited text file, without parsing it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from btests.plan import Index
 #: Bytes of a unit, about.
 UNIT_BYTES = 2**24
 
-# A row that does not end within so many units is a quote that was never closed.
+# A row that does not end within so many units has a quote that is never closed.
 _LONGEST = 4
 
 _NEWLINE, _RETURN, _QUOTE = b"\n", b"\r", b'"'
@@ -22,7 +22,7 @@ _NEWLINE, _RETURN, _QUOTE = b"\n", b"\r", b'"'
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The first row of each unit, and the byte at which it begins, both with the end: (n_units + 1,) each."""
+    """Rows before each unit and bytes before it, both with the end: (n_units + 1,) each."""
 
     edges: Index
     starts: Index
@@ -30,7 +30,7 @@ class Lines:
 
 
 def count_lines(path: str, offset: int, delimiter: str) -> Lines | None:
-    """Return the units of a file from ``offset`` on, or None where its rows can only be told apart by parsing.
+    """Return the units of a file from ``offset`` on, or None where only a parser can separate its rows.
 
     That is so for line ends that are no newline, and for quotes in the middle of a cell: whether they quote depends on
     all that was before.
@@ -47,7 +47,7 @@ def count_lines(path: str, offset: int, delimiter: str) -> Lines | None:
 
 
 def end_of_row(data: bytes) -> int:
-    """Return where the first row ends, its line end included, or -1: a line end within quotes ends none."""
+    """Return the end of the first row, with its line end, or -1; line ends within quotes do not count."""
     for found in re.finditer(rb"\r\n|\n|\r", data):
         if data.count(_QUOTE, 0, found.start()) % 2 == 0:
             return found.end()
@@ -55,7 +55,7 @@ def end_of_row(data: bytes) -> int:
 
 
 def _units(path: str, offset: int) -> Iterator[bytes | None]:
-    """Yield whole rows, about a unit at a time, and None where no row ends."""
+    """Yield whole rows, about a unit at a time; None where no row ends."""
     rest = b""
     with Path(path).open("rb") as file:
         file.seek(offset)
@@ -73,7 +73,7 @@ def _units(path: str, offset: int) -> Iterator[bytes | None]:
 
 
 def end_of_last_row(data: bytes) -> int:
-    """Return where the last row ends that ends in ``data``, which begins with a row; 0 for none."""
+    """Return the end of the last complete row in ``data``, which begins with a row; 0 for none."""
     n_quotes = data.count(_QUOTE)
     end = len(data)
     while (end := data.rfind(_NEWLINE, 0, end)) >= 0:
@@ -83,7 +83,7 @@ def end_of_last_row(data: bytes) -> int:
 
 
 def _rows_in(unit: bytes, delimiter: str) -> int | None:
-    """Return the rows of a unit, blank lines not counted, or None where only parsing tells them apart."""
+    """Return the number of rows of a unit without blank lines, or None where only a parser can separate them."""
     n_returns = unit.count(_RETURN)
     if n_returns and n_returns != unit.count(b"\r\n"):
         return None

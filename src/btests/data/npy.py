@@ -12,18 +12,19 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as npy_format
 
-from btests.data.cell_checks import DamagedError, check_cells, outcome, shortly, warn_of_huge_whole_numbers
+from btests.data.cell_checks import check_cells, outcome, warn_of_huge_whole_numbers
+from btests.data.errors import DamagedError, reading, shortly
 from btests.data.magic import LONGEST, NUMPY, ZIP, refuse_misnamed
 from btests.data.protocol import Rows
 from btests.plan import Index
 
-# Bytes of the file that are swept at a time where many scattered rows are wanted.
+# Bytes of the file that are read at a time where many scattered rows are wanted.
 _SWEEP = 2**24
 
 # A row of a memory map costs a page fault, as much as sweeping so many bytes of the file.
 _BYTES_A_FAULT = 2**11
 
-# Rows that are taken from a memory map before its pages are given back: up to 16 pages, 64 kB, come with each.
+# Rows that are taken from a memory map before its pages are released: up to 16 pages, 64 kB, for each.
 _ROWS_A_MAP = 2**10
 
 
@@ -35,32 +36,17 @@ class NpySource:
     """
 
     path: str
-    name: str = field(init=False)
-    n_rows: int = field(init=False)
-    width: int = field(init=False)
-    dtype: np.dtype[Any] = field(init=False)
-    _stored: np.dtype[Any] = field(init=False, repr=False)
-    _by_column: bool = field(init=False, repr=False)
-    _offset: int = field(init=False, repr=False)
+    n_rows: int
+    width: int
+    dtype: np.dtype[Any]
+    _stored: np.dtype[Any] = field(repr=False)
+    _by_column: bool = field(repr=False)
+    _offset: int = field(repr=False)
 
-    def __post_init__(self) -> None:
-        path = os.fspath(self.path)
-        shape, by_column, stored, offset = _header(path)
-        n_rows, width = shape[0], shape[1] if len(shape) == 2 else 1
-        missing = offset + n_rows * width * stored.itemsize - Path(path).stat().st_size
-        if missing > 0:
-            raise DamagedError(f"{path!r} is cut off: {missing} bytes of its {n_rows} rows are missing")
-        for key, value in (
-            ("path", path),
-            ("name", path),
-            ("n_rows", n_rows),
-            ("width", width),
-            ("dtype", outcome([stored])),
-            ("_stored", stored),
-            ("_by_column", by_column and width > 1),
-            ("_offset", offset),
-        ):
-            object.__setattr__(self, key, value)
+    @property
+    def name(self) -> str:
+        """Name in messages."""
+        return self.path
 
     @property
     def names(self) -> None:
@@ -69,7 +55,7 @@ class NpySource:
 
     @property
     def skipped(self) -> tuple[str, ...]:
-        """No part was left out."""
+        """No part was skipped."""
         return ()
 
     def units(self) -> None:
@@ -107,12 +93,9 @@ class NpySource:
         return rows
 
     def _cells(self, start: int, count: int) -> Rows:
-        try:
-            found = np.fromfile(
-                self.path, dtype=self._stored, count=count, offset=self._offset + start * self._stored.itemsize
-            )
-        except OSError as error:
-            raise DamagedError(f"{self.path!r} cannot be read: {error.strerror or shortly(error)}") from None
+        offset = self._offset + start * self._stored.itemsize
+        with reading(self.path):
+            found = np.fromfile(self.path, dtype=self._stored, count=count, offset=offset)
         if len(found) < count:
             raise DamagedError(f"{self.path!r} was cut off while it was read")
         return found
@@ -131,7 +114,7 @@ class NpySource:
     def _mapped(self, rows: Index) -> Rows:
         found = np.empty((len(rows), self.width), dtype=self._stored)
         for start in range(0, len(rows), _ROWS_A_MAP):
-            # A map of its own for a few rows: what it has touched leaves memory with it.
+            # A map for a few rows: its pages leave memory with it.
             self._pick(rows[start : start + _ROWS_A_MAP], found[start : start + _ROWS_A_MAP])
         return found
 
@@ -158,25 +141,32 @@ class NpySource:
         return check_cells(np.ascontiguousarray(found, dtype=self.dtype), repr(self.name), None, number)
 
 
+def open_npy(path: str | os.PathLike[str]) -> NpySource:
+    """Return the source of a .npy file."""
+    path = os.fspath(path)
+    shape, by_column, stored, offset = _header(path)
+    n_rows, width = shape[0], shape[1] if len(shape) == 2 else 1
+    missing = offset + n_rows * width * stored.itemsize - Path(path).stat().st_size
+    if missing > 0:
+        raise DamagedError(f"{path!r} is cut off: {missing} bytes of its {n_rows} rows are missing")
+    return NpySource(path, n_rows, width, outcome([stored]), stored, by_column and width > 1, offset)
+
+
 def _header(path: str) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
-    """Return shape, whether columns lie side by side, type, and where the numbers begin."""
-    try:
-        with Path(path).open("rb") as file:
-            start = file.read(LONGEST)
-            if start.startswith(ZIP):
-                raise ValueError(f"{path!r} is an archive of arrays (.npz); save the array that is meant as .npy")
-            refuse_misnamed(start, path, "not a readable .npy file", NUMPY)
-            file.seek(0)
+    """Return shape, whether the order is Fortran's, type, and the byte at which the numbers begin."""
+    with reading(path), Path(path).open("rb") as file:
+        start = file.read(LONGEST)
+        if start.startswith(ZIP):
+            raise ValueError(f"{path!r} is an archive of arrays (.npz); save the array that is meant as .npy")
+        refuse_misnamed(start, path, "not a readable .npy file", NUMPY)
+        file.seek(0)
+        try:
             version = npy_format.read_magic(file)
             header = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
             shape, by_column, stored = header(file)
-            offset = file.tell()
-    except OSError as error:
-        raise DamagedError(f"{path!r} cannot be read: {error.strerror or shortly(error)}") from None
-    except ValueError as error:
-        if str(error).startswith(repr(path)):
-            raise
-        raise DamagedError(f"{path!r} is not a readable .npy file: {shortly(error)}") from None
+        except ValueError as error:
+            raise DamagedError(f"{path!r} is not a readable .npy file: {shortly(error)}") from None
+        offset = file.tell()
     if stored.hasobject:
         raise ValueError(f"{path!r} holds Python objects, which are never loaded; save plain numbers")
     if stored.names or stored.subdtype or stored.kind not in "biuf":

@@ -1,23 +1,22 @@
-"""Paths to sources."""
+"""Sources of rows from paths."""
 
 from __future__ import annotations
 
-import glob
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 
-from btests.data.arrow import ArrowSource
-from btests.data.cell_checks import DamagedError, shortly
+from btests.data.arrow import ArrowSource, open_arrow
 from btests.data.concat import Parts
-from btests.data.csv import CsvSource
+from btests.data.csv import CsvSource, open_csv
 from btests.data.dask_source import DaskSource
-from btests.data.npy import NpySource
+from btests.data.errors import reading
+from btests.data.files import NUMBERS, good_part
+from btests.data.npy import open_npy
 from btests.data.protocol import Source
 
-# Rows at a time where a part is read for no other reason than to see whether that works.
+# Rows at a time where a part is read once to find damage.
 _TRIAL_ROWS = 2**17
 
 Columns = tuple[str, ...] | None
@@ -34,42 +33,37 @@ def open_source(
 
     Parameters
     ----------
-    path
+    path : str, path-like or iterable of them
         A .npy, .parquet, .arrow or .csv file, a folder of such parts, a pattern such as ``"day-*.parquet"``, or a list.
-    columns
-        The columns to read; None is all of the first part, and the others must have the same, in any order.
-    skip_bad_parts
-        Go on without the parts that are damaged, and name them in ``skipped``. Every part is then read once before
-        anything else, because damage in the middle of a part is seen only there. Other columns, text, and missing cells
-        are no damage, and refused.
-    delimiter
-        What separates the cells of text files; None is a tab for .tsv and .tab and a comma for others.
+    columns : iterable of str or None
+        The columns to read; None is all of the first part. The other parts must have the same, in any order.
+    skip_bad_parts : bool
+        Skip damaged parts, and name them in ``skipped``. Every part is then read once when it is opened, because damage
+        in the middle of a part is found only by reading it. Other columns, text and missing cells are not damage, but
+        errors.
+    delimiter : str or None
+        Separates the cells of text files; None is a tab for .tsv and .tab and a comma for others.
+
+    Returns
+    -------
+    Source
+        Rows of float32 or float64.
     """
     given = _given(path)
     several = not isinstance(path, (str, os.PathLike))
     if isinstance(columns, str):
         raise ValueError(f"columns must be a list of names, got {columns!r}; write [{columns!r}]")
     wanted = None if columns is None else tuple(columns)
-    files = [file for one in given for file in _files(one)]
+    files = [file for one in given for file in NUMBERS.files(one)]
     if len(files) == 1 and not several and files[0] == given[0]:
         return _with_rows(_open_file(files[0], wanted, delimiter))
     parts: list[Source] = []
     skipped: list[str] = []
     for file in files:
-        try:
-            part = _open_file(file, wanted, delimiter)
-            if parts and part.names != parts[0].names and _alike(parts[0], part):
-                # Columns are matched by name, in the order of the first part.
-                part = _open_file(file, parts[0].names, delimiter)
-            if skip_bad_parts:
-                for _ in part.scan(_TRIAL_ROWS):
-                    pass
-        except DamagedError as error:
-            if not skip_bad_parts:
-                raise
-            skipped.append(str(error))
-            continue
-        parts.append(part)
+        opening = partial(_open_part, file, wanted, delimiter, parts[0] if parts else None, trial=skip_bad_parts)
+        part = good_part(opening, skipped if skip_bad_parts else None)
+        if part is not None:
+            parts.append(part)
     name = given[0] if len(given) == 1 else f"{given[0]} and {len(given) - 1} more"
     if not parts:
         raise ValueError(f"{name!r} has no part that can be read: {skipped[0]}")
@@ -77,13 +71,17 @@ def open_source(
 
 
 def with_columns(source: Source, columns: Iterable[str]) -> Source:
-    """Return a source that was opened, with these of its columns in this order."""
+    """Return a source with these of its columns, in this order."""
     if isinstance(source, Parts):
         parts = tuple(with_columns(part, columns) for part in source.parts)
         return replace(source, parts=parts)
-    if not isinstance(source, (ArrowSource, CsvSource, DaskSource)):
-        raise ValueError(f"the columns of {source.name!r} come in another order; open it with {list(columns)}")
-    return replace(source, columns=tuple(columns))
+    if isinstance(source, DaskSource):
+        return replace(source, columns=tuple(columns))
+    if isinstance(source, ArrowSource):
+        return open_arrow(source.path, tuple(columns))
+    if isinstance(source, CsvSource):
+        return open_csv(source.path, tuple(columns), source.delimiter)
+    raise ValueError(f"the columns of {source.name!r} come in another order; open it with {list(columns)}")
 
 
 def _given(path: object) -> list[str]:
@@ -98,8 +96,16 @@ def _given(path: object) -> list[str]:
     return given
 
 
-def _alike(first: Source, part: Source) -> bool:
-    return first.names is not None and set(first.names) == set(part.names or ())
+def _open_part(path: str, columns: Columns, delimiter: str | None, first: Source | None, *, trial: bool) -> Source:
+    """Return one of several parts, with its columns in the order of the first part."""
+    part = _open_file(path, columns, delimiter)
+    names = None if first is None else first.names
+    if names and part.names and part.names != names and set(part.names) == set(names):
+        part = _open_file(path, names, delimiter)
+    if trial:
+        for _ in part.scan(_TRIAL_ROWS):
+            pass
+    return part
 
 
 def _with_rows(source: Source) -> Source:
@@ -108,74 +114,27 @@ def _with_rows(source: Source) -> Source:
     return source
 
 
-def _files(path: str) -> list[str]:
-    """Return the files that a path means, or say that there are none, or that they cannot be looked for."""
-    try:
-        return _found(path)
-    except OSError as error:  # such as a folder that is closed, or a name that is too long
-        where = path if error.filename is None else os.fspath(error.filename)
-        raise ValueError(f"{where!r} cannot be read: {error.strerror or shortly(error)}") from None
-
-
-def _found(path: str) -> list[str]:
-    found = Path(path)
-    if not path:
-        raise ValueError("there is no file ''")
-    if found.is_dir():
-        os.listdir(found)  # a closed folder says so here; what looks for files below takes it for an empty one
-        inside = sorted(f for f in found.rglob("*") if f.is_file() and not re.match(r"[._]", f.name))
-        # Notes beside the parts end with .txt as a rule; who means such a file names it.
-        files = [str(f) for f in inside if _suffix(str(f)) in _OPENERS and ".txt" not in _suffix(str(f))]
-        if not files:
-            raise ValueError(f"the folder {path!r} holds no data files ({known_suffixes()})")
-        return files
-    if not found.exists() and glob.has_magic(path):
-        files = [f for f in sorted(glob.glob(path, recursive=True)) if Path(f).is_file()]
-        if not files:
-            raise ValueError(f"no file matches {path!r}")
-        return files
-    if not found.exists():
-        raise ValueError(f"there is no file {path!r}")
-    return [path]
-
-
 def _open_file(path: str, columns: Columns, delimiter: str | None) -> Source:
-    opener = _OPENERS.get(_suffix(path))
-    if opener is None:
-        raise ValueError(f"{path!r} is of no known format by its name; known are {known_suffixes()}")
-    try:
+    opener = _OPENERS[NUMBERS.of(path)]
+    with reading(path):
         return opener(path, columns, delimiter)
-    except OSError as error:
-        raise DamagedError(f"{path!r} cannot be read: {error.strerror or shortly(error)}") from None
-
-
-def _suffix(path: str) -> str:
-    suffixes = [s.lower() for s in Path(path).suffixes]
-    return "".join(suffixes[-2:]) if suffixes[-1:] == [".gz"] else "".join(suffixes[-1:])
-
-
-def known_suffixes() -> str:
-    """Return the endings of file names that can be opened, as a list in words."""
-    return ", ".join(_OPENERS)
 
 
 def _open_npy(path: str, columns: Columns, _: str | None) -> Source:
     if columns is not None:
         raise ValueError(f"the columns of {path!r} have no names: a .npy file is read whole")
-    return NpySource(path)
+    return open_npy(path)
 
 
-def _open_arrow(path: str, columns: Columns, _: str | None) -> Source:
-    return ArrowSource(path, columns)
+def _open_columnar(path: str, columns: Columns, _: str | None) -> Source:
+    return open_arrow(path, columns)
 
 
 _OPENERS: dict[str, Callable[[str, Columns, str | None], Source]] = {
-    ".npy": _open_npy,
-    ".npz": _open_npy,
-    ".parquet": _open_arrow,
-    ".pq": _open_arrow,
-    ".arrow": _open_arrow,
-    ".arrows": _open_arrow,
-    ".feather": _open_arrow,
-    ".ipc": _open_arrow,
-} | {suffix + packed: CsvSource for suffix in (".csv", ".tsv", ".tab", ".txt") for packed in ("", ".gz")}
+    "npy": _open_npy,
+    "npz": _open_npy,
+    "parquet": _open_columnar,
+    "arrow": _open_columnar,
+    "csv": open_csv,
+    "tsv": open_csv,
+}

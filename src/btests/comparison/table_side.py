@@ -1,4 +1,4 @@
-"""One side of a comparison that is not in memory."""
+"""One table of a comparison that is not in memory."""
 
 from __future__ import annotations
 
@@ -9,39 +9,41 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from btests.comparison.cells import KINDS, kind_of
 from btests.comparison.groupby import RowFilter
-from btests.comparison.large.parts import Part
-from btests.comparison.need import arrow
-from btests.comparison.reading import good_part, parts_of
+from btests.comparison.reading import good_part, naming_delimiter
 from btests.comparison.schema_inference import converted
+from btests.data.files import TABLES, check_same_columns
+from btests.data.fragment import Fragment, open_fragment
+from btests.data.optional import arrow
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The rows of one side, and what is known of them.
+    """One table as fragments of files.
 
     Attributes
     ----------
-    name
-        What it is called.
-    parts
-        The files.
-    names
-        Of all columns.
-    read
-        Columns that are read; the others are there by name alone.
-    where
-        Which rows are meant, None for all.
-    types
-        Arrow types of the columns that are read, once they are known.
-    n_rows
-        How many rows there are, once that is known.
-    counts
-        How many of them are in each part.
+    name : str
+        Name in messages.
+    parts : tuple of Fragment
+        The files, or pieces of them.
+    names : tuple of str
+        Names of all columns.
+    read : tuple of str
+        Names of the columns that are read.
+    where : RowFilter or None
+        Filter of rows; None is all rows.
+    types : tuple of pyarrow.DataType
+        Types of the columns that are read; empty before the first pass.
+    n_rows : int
+        Number of rows; 0 before the first pass.
+    counts : tuple of int
+        Number of rows of each part; empty before the first pass.
     """
 
     name: str
-    parts: tuple[Part, ...]
+    parts: tuple[Fragment, ...]
     names: tuple[str, ...]
     read: tuple[str, ...] = ()
     where: RowFilter | None = None
@@ -56,12 +58,17 @@ class Side:
 
     @property
     def odd(self) -> tuple[tuple[str, Any], ...]:
-        """Columns that hold what cannot be compared, and their types."""
-        return tuple(one for part in self.parts for one in part.odd)
+        """Columns of types that cannot be compared, such as lists, and these types."""
+        return tuple(
+            (field.name, field.type)
+            for part in self.parts
+            for field in part.schema
+            if kind_of(field.type) not in (*KINDS, "empty")
+        )
 
     @property
     def stamps(self) -> tuple[tuple[str, int, int], ...]:
-        """Name, size and time of every file: what tells these rows from others."""
+        """Path, size and time of every file."""
         found = [(os.path.abspath(part.path), os.stat(part.path)) for part in self.parts]
         return tuple((path, stat.st_size, stat.st_mtime_ns) for path, stat in found)
 
@@ -76,7 +83,7 @@ class Side:
                 whole = whole.add_column(place, name, pa.nulls(whole.num_rows, odd.get(name, pa.null())))
         return whole
 
-    def batches(self, first: int = 0, last: int | None = None) -> Iterator[tuple[Part, int, Any]]:
+    def batches(self, first: int = 0, last: int | None = None) -> Iterator[tuple[Fragment, int, Any]]:
         """Yield the rows of all parts, or of some, typed: the part, the number of rows of its file before, a table."""
         columns = self.read if self.where is None else (*self.read, self.where.by)
         for part in self.parts[first:last]:
@@ -93,25 +100,23 @@ class Side:
 
 def open_side(path: str, name: str, delimiter: str | None, skipped: list[str] | None) -> Side:
     """Return a table of one file or several; damaged parts are named in ``skipped`` where that is given."""
-    files = parts_of(path)
-    found = [good_part(partial(Part.of, file, delimiter), len(files) > 1, skipped) for file in files]
+    files = TABLES.files(path)
+    with naming_delimiter():
+        found = [good_part(partial(open_fragment, file, delimiter), len(files) > 1, skipped) for file in files]
     parts = tuple(part for part in found if part is not None)
     if not parts:
         raise ValueError(f"{path!r} has no part that can be read: {skipped[-1] if skipped else ''}")
     return Side(name, parts, _names(parts))
 
 
-def _names(parts: Sequence[Part]) -> tuple[str, ...]:
+def _names(parts: Sequence[Fragment]) -> tuple[str, ...]:
     """Return the columns that all parts have, or say which are not in all."""
     first = parts[0]
     doubles = sorted({name for name in first.names if first.names.count(name) > 1})
     if doubles:
         raise ValueError(f"{first.path!r} has more than one column called {', '.join(map(repr, doubles))}")
     for part in parts[1:]:
-        odd = sorted(set(first.names) ^ set(part.names))
-        if odd:
-            both = f"the parts {first.path!r} and {part.path!r}"
-            raise ValueError(f"{both} do not both have {', '.join(map(repr, odd))}")
+        check_same_columns(first.path, first.names, part.path, part.names)
     return first.names
 
 
@@ -127,5 +132,5 @@ def with_texts(side: Side, column: str) -> Side:
 
 
 def base_name(path: str) -> str:
-    """Return what a file is called."""
+    """Return the name of a file without its path."""
     return Path(path).name or path

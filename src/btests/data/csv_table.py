@@ -1,0 +1,132 @@
+"""Delimited text with a header as tables: whole, with types told from all rows, or in batches of text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from btests.data.csv_dialect import check_one_column, convert_options, ragged, wrong_delimiter
+from btests.data.errors import DamagedError, shortly
+from btests.data.magic import what_it_is
+from btests.data.optional import arrow
+
+# Types that a column may be read as after its first type did not fit all rows.
+_WIDER = {"null": "string", "int64": "double", "bool": "string", "double": "string"}
+
+_COLUMN = re.compile(r"In CSV column #(\d+): .*conversion error to ([a-z0-9]+)")
+
+
+def read_csv(data: bytes, where: str, delimiter: str, *, guessed: bool) -> Any:
+    """Return the table in the bytes of a file.
+
+    Parameters
+    ----------
+    data : bytes
+        UTF-8 text.
+    where : str
+        Name of the file in messages.
+    delimiter : str
+        One character.
+    guessed : bool
+        Whether the user has not named the delimiter; then another one that is likely is an error.
+    """
+    pa, csv = arrow(), arrow("pyarrow.csv")
+    _check_text(data, where)
+    parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+    types: dict[str, Any] = {}
+    names: list[str] = []
+    while True:
+        # In one thread pyarrow numbers the rows that it refuses.
+        options = csv.ReadOptions(block_size=2**22, use_threads=not types)
+        try:
+            table = csv.read_csv(pa.BufferReader(data), options, parse, convert_options([], types))
+            break
+        except pa.ArrowInvalid as error:
+            match = _COLUMN.search(str(error))
+            if match is None:
+                raise _complaint(data, where, delimiter, guessed, error) from None
+            names = names or csv.open_csv(pa.BufferReader(data[: 2**20]), parse_options=parse).schema.names
+            column = names[int(match[1])]
+            if types.get(column) == pa.string():
+                raise ValueError(f"column {column!r} of {where!r} is not UTF-8 text") from None
+            types[column] = pa.type_for_alias(_WIDER.get(match[2], "string"))
+    try:
+        found = tuple(table.column_names)
+    except UnicodeDecodeError:  # pyarrow does not check the header
+        raise ValueError(f"the header of {where!r} is not UTF-8 text; save the file as UTF-8") from None
+    if guessed:
+        _check_delimiter(found, data, where, delimiter)
+    _refuse_bytes(table, where)
+    return table
+
+
+def text_batches(file: Any, where: str, columns: list[str], delimiter: str, *, n_bytes: int) -> Iterator[Any]:
+    """Yield columns of an open file as text, so many bytes of the file at a time."""
+    pa, csv = arrow(), arrow("pyarrow.csv")
+    parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+    options = convert_options(columns, {name: pa.string() for name in columns})
+    try:
+        yield from csv.open_csv(file, csv.ReadOptions(block_size=n_bytes), parse, options)
+    except pa.ArrowInvalid as error:
+        counts = ragged(str(error))
+        if counts is not None:
+            raise DamagedError(_ragged(where, *counts)) from None
+        if "invalid UTF8" in str(error):
+            raise DamagedError(f"{where!r} is not UTF-8 text: {shortly(error)}") from None
+        raise
+
+
+def _check_text(data: bytes, where: str) -> None:
+    what = what_it_is(data)
+    if what is not None:
+        raise ValueError(f"{where!r} is {what}")
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\x00" in data[:4096]:
+        raise ValueError(f"{where!r} is not UTF-8 text; save it as UTF-8 first")
+    if not data or data.isspace():
+        raise DamagedError(f"{where!r} is empty")
+    if len(data) < 2**16 and not re.search(rb"[\r\n]", data.strip()):
+        raise ValueError(f"{where!r} has a header and no rows")
+
+
+def _complaint(data: bytes, where: str, delimiter: str, guessed: bool, error: Exception) -> ValueError:
+    csv, pa = arrow("pyarrow.csv"), arrow()
+    text = str(error)
+    try:
+        csv.read_csv(pa.BufferReader(data), csv.ReadOptions(use_threads=False), csv.ParseOptions(delimiter=delimiter))
+    except pa.ArrowInvalid as again:
+        text = str(again)
+    counts = ragged(text)
+    if counts is None:
+        return DamagedError(f"{where!r} is not a readable CSV file: {shortly(error)}")
+    other = wrong_delimiter(data, where, delimiter) if guessed else None
+    return other or DamagedError(_ragged(where, *counts))
+
+
+def _ragged(where: str, line: int | None, n_cells: int, n_header: int) -> str:
+    place = "a line" if line is None else f"line {line}"
+    cells = "1 cell" if n_cells == 1 else f"{n_cells} cells"
+    return f"{where!r} is ragged: {place} has {cells} and the header has {n_header}"
+
+
+def _check_delimiter(names: tuple[str, ...], data: bytes, where: str, delimiter: str) -> None:
+    check_one_column(names, where, delimiter)
+    # A header and cells with commas in them: "length, cm;weight" above "1,5;2".
+    error = wrong_delimiter(data, where, delimiter) if len(names) > 1 else None
+    if error is not None and delimiter.join(names).count(error.delimiter) >= len(names) - 1:
+        raise error
+
+
+def _refuse_bytes(table: Any, where: str) -> None:
+    """Raise where text is not UTF-8: pyarrow returns such columns as bytes."""
+    pa = arrow()
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if not pa.types.is_binary(column.type):
+            continue
+        for row, cell in enumerate(column.to_pylist(), start=1):
+            try:
+                (cell or b"").decode("utf-8")
+            except UnicodeDecodeError:
+                raise ValueError(
+                    f"column {name!r} of {where!r} is not UTF-8 text in row {row}; save the file as UTF-8"
+                ) from None
