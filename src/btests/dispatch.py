@@ -23,7 +23,8 @@ from btests.nulls.protocol import kinds_of_blocks, wants_gram
 from btests.pipeline import Question
 from btests.result import TestResult
 from btests.selection import Aggregate, Selector, Setting
-from btests.streaming.iterators import BatchQuestion, is_batches
+from btests.streaming.batches import is_batches
+from btests.streaming.stream import BatchQuestion
 
 
 @dataclass(frozen=True, slots=True)
