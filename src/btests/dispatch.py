@@ -13,7 +13,7 @@ from btests._core.threads import limit_threads
 from btests._validation import check_seed
 from btests.block_size import check_block_rule
 from btests.execution.checkpoint import Recorder, telling_how_to_go_on
-from btests.execution.dask import reach
+from btests.execution.dask import connect
 from btests.execution.samples import describe, is_elsewhere, left_out, matched, names_of, open_samples
 from btests.kernels import Kernel
 from btests.kernels.fingerprint import fingerprint
@@ -22,7 +22,8 @@ from btests.nulls.protocol import kinds_of_blocks, wants_gram
 from btests.pipeline import Question
 from btests.result import TestResult
 from btests.selection import Aggregate, Selector, Setting
-from btests.streaming.iterators import BatchQuestion, is_batches
+from btests.streaming.batches import is_batches
+from btests.streaming.stream import BatchQuestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ class Call:
         ).of(x, y)
 
     def _in_chunks(self, x: Any, y: Any, setting: Setting) -> TestResult:
-        with reach(self.workers, x, y) as cluster:
+        with connect(self.workers, x, y) as cluster:
             sources = matched(x, y)
             setting.rule.check(min(source.n_rows for source in sources))
             kept = None if self.checkpoint is None else Path(self.checkpoint)

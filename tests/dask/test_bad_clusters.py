@@ -1,4 +1,4 @@
-"""What is wrong with a cluster, or with data on it, is said in one sentence."""
+"""Errors of a cluster, or of data on it, are one sentence."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ import pytest
 import btests
 from btests import Gaussian, _core, btest, open_source
 from btests.block_size import BlockRule
-from btests.execution.dask import ClusterError, asking, reaching
+from btests.execution.dask import ClusterError, Timeouts, connect
+from btests.execution.dask.environment import quiet
 from btests.execution.dask.local import end_workers, local_client, start_worker
-from btests.execution.dask.quiet import quiet
 from btests.execution.samples import open_samples
 from btests.nulls import SignFlip
 from btests.pipeline import Question
 from btests.selection import Setting
-from tests.dask.waiting import wait_until
+from tests.dask.polling import wait_until
 from tests.same import assert_same
 
 dask = pytest.importorskip("dask")
@@ -112,11 +112,11 @@ def test_workers_that_are_none(workers: Any) -> None:
         btest(X, Y, workers=workers)
 
 
-def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reaching, "CONNECT_SECONDS", 1.0)
+def test_a_scheduler_that_does_not_exist() -> None:
     for address in ("tcp://127.0.0.1:9", "no such address at all"):
-        with pytest.raises(ClusterError, match=r"no scheduler answers at .* within 1 s .*'dask scheduler' starts one"):
-            btest(X, Y, workers=address)
+        with pytest.raises(ClusterError, match=r"no scheduler answers at .* within 1 s .*'dask scheduler' starts one"):  # noqa: SIM117
+            with connect(address, timeouts=Timeouts(connect=1.0)):
+                pass
 
 
 def test_workers_that_do_not_start() -> None:
@@ -127,15 +127,10 @@ def test_workers_that_do_not_start() -> None:
         pass
 
 
-def n_loops() -> int:
-    """Return how many clients of dask have a thread here."""
-    return sum("IO loop" in thread.name for thread in threading.enumerate())
-
-
 @pytest.mark.parametrize("kind", ["silent", "closing", "another"])
-def test_somebody_else_who_answers(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reaching, "CONNECT_SECONDS", 0.3)
-    before = n_loops()
+def test_a_server_that_is_not_a_scheduler(kind: str) -> None:
+    timeouts = Timeouts(connect=0.3)
+    before = threading.active_count()
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(50)
@@ -150,20 +145,22 @@ def test_somebody_else_who_answers(kind: str, monkeypatch: pytest.MonkeyPatch) -
 
         server = threading.Thread(target=answer)
         server.start()
-        reason = "timed out" if kind == "silent" else "somebody answers there, and not as a scheduler of dask does"
+        reason = {"silent": "timed out", "another": "not a dask scheduler"}.get(kind, "")
         for _ in range(2):
-            with pytest.raises(ClusterError, match=rf"no scheduler answers at '{address}' .*{reason}"):
-                btest(X, Y, workers=address)
+            with pytest.raises(ClusterError, match=rf"no scheduler answers at '{address}' .*{reason}"):  # noqa: SIM117
+                with connect(address, timeouts=timeouts):
+                    pass
         listener.shutdown(socket.SHUT_RDWR)
     server.join()
-    # A client that nobody knocks for is closed all the same, with its thread.
-    with pytest.raises(ClusterError, match="no scheduler answers at 'ws:"):
-        btest(X, Y, workers="ws://127.0.0.1:9")
-    assert n_loops() == before
+    with (
+        pytest.raises(ClusterError, match="no scheduler answers at 'ws:"),
+        connect("ws://127.0.0.1:9", timeouts=timeouts),
+    ):
+        pass
+    assert threading.active_count() == before  # no thread of a client is left
 
 
-def test_a_cluster_without_workers_then_with_a_bad_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "WORKER_SECONDS", 0.2)
+def test_a_cluster_without_workers_then_with_a_bad_one(tmp_path: Path) -> None:
     blocker = tmp_path / "blocker.py"
     blocker.write_text(
         "import sys\n"
@@ -174,8 +171,9 @@ def test_a_cluster_without_workers_then_with_a_bad_one(tmp_path: Path, monkeypat
         "sys.meta_path.insert(0, Blocker())\n"
     )
     with distributed.LocalCluster(n_workers=0, processes=True, dashboard_address="127.0.0.1:0") as cluster:
-        with pytest.raises(ClusterError, match=r"has no workers; 'dask worker tcp://.*' starts one"):
-            btest(X, Y, workers=cluster.scheduler_address)
+        with pytest.raises(ClusterError, match=r"has no workers; 'dask worker tcp://.*' starts one"):  # noqa: SIM117
+            with connect(cluster.scheduler_address, timeouts=Timeouts(first_worker=0.2)):
+                pass
         with dask.config.set({"distributed.worker.preload": [str(blocker)]}):
             worker = start_worker(cluster.scheduler_address, str(tmp_path))
         try:
@@ -188,7 +186,7 @@ def test_a_cluster_without_workers_then_with_a_bad_one(tmp_path: Path, monkeypat
 
 
 def pretend(what: str, version: str) -> None:
-    """Have the process that runs this say that it has another version of something."""
+    """Change the version of something in the process that runs this."""
     if what == "Python":
         platform.python_version = lambda: version
     else:
@@ -236,9 +234,10 @@ def test_files_that_workers_do_not_see(client: Any, tmp_path: Path, monkeypatch:
     np.save(tmp_path / "x.npy", X)
     monkeypatch.chdir(tmp_path)
     assert btest("x.npy", Y, workers=client, seed=1).read == "on 2 workers"  # wherever the workers are
-    monkeypatch.setattr("btests.execution.dask.spread.paths_of", lambda source: ["/nowhere/x.npy"])
-    with pytest.raises(ClusterError, match=r"the worker tcp://.* does not see '/nowhere/x\.npy'; files must be where"):
-        btest("x.npy", Y, workers=client)
+    source = open_source("x.npy")
+    (tmp_path / "x.npy").unlink()
+    with pytest.raises(ClusterError, match=r"the worker tcp://.* does not see '.*x\.npy'; files must be where"):
+        btest(source, Y, workers=client)
 
 
 def test_scattered_data_that_are_lost() -> None:

@@ -1,4 +1,4 @@
-"""Workers that are killed, workers that run out of memory, and a scheduler that goes away."""
+"""Workers that are killed or run out of memory, and a scheduler that is lost."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from btests import Gaussian, btest
-from btests.execution.dask import ClusterError, chunking, waiting
+from btests.execution.dask import Cluster, ClusterError, TaskSizes, Timeouts, connect
 from btests.execution.dask.local import local_client
-from tests.dask.commanding import commanded, free_port
+from tests.dask.processes import free_port, scheduler_process
 from tests.same import assert_same
 
 dask = pytest.importorskip("dask")
@@ -26,18 +26,18 @@ RNG = np.random.default_rng(3)
 X, Y = RNG.normal(size=(12001, 3)), RNG.normal(0.3, 1.3, size=(9003, 3))
 
 
-@pytest.fixture(autouse=True)
-def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have many parts and many shards of few rows."""
-    for name, value in (("SMALL_PART", 2**14), ("LEAST_PART", 2**14), ("SHARD_BYTES", 2**15)):
-        monkeypatch.setattr(chunking, name, value)
+#: Many shards and chunks of few rows.
+SMALL = TaskSizes(merged=2**14, least=2**14, chunk=2**15)
+#: For a scheduler that starts on a busy machine.
+SLOW = Timeouts(connect=60.0, first_worker=60.0)
 
 
 @pytest.fixture(scope="module")
-def mortal() -> Iterator[Any]:
-    """Return a client of two workers of little memory, which may be killed; others take their place."""
-    with local_client(2, "600MB") as client:
-        yield client
+def mortal() -> Iterator[Cluster]:
+    """Return a cluster of two workers of little memory, which are restarted when they are killed."""
+    with local_client(2, "600MB") as client, connect(client, sizes=SMALL, timeouts=Timeouts(poll=0.5)) as cluster:
+        assert cluster is not None
+        yield cluster
 
 
 class Killer:
@@ -54,8 +54,8 @@ class Killer:
             self.pids = []
 
 
-def test_a_worker_killed_in_the_middle(mortal: Any) -> None:
-    killer = Killer(mortal)
+def test_a_worker_killed_in_the_middle(mortal: Cluster) -> None:
+    killer = Killer(mortal.client)
     x, y = da.from_array(X, chunks=(1500, 3)), da.from_array(Y, chunks=(2000, 3))
     options: dict[str, Any] = {"kernel": Gaussian(1.0), "block_size": 30, "seed": 4}
     found = btest(x, y, workers=mortal, progress=killer, **options)
@@ -80,7 +80,7 @@ def die(rows: Any) -> Any:
     return rows
 
 
-def test_a_worker_killed_while_it_reads(mortal: Any, tmp_path: Path) -> None:
+def test_a_worker_killed_while_it_reads(mortal: Cluster, tmp_path: Path) -> None:
     x = da.from_array(X, chunks=(1500, 3)).map_blocks(die_once, str(tmp_path / "died"), dtype=float, meta=X[:0])
     found = btest(x, da.from_array(Y, chunks=(2000, 3)), workers=mortal, seed=4)
     assert (tmp_path / "died").exists()
@@ -111,33 +111,35 @@ def deadly(p: Any, q: Any) -> Any:
     return np.exp(-np.abs(p[:, None] - q[None]).sum(axis=-1))
 
 
-def test_shards_that_are_too_large_for_a_worker_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_that_are_too_large_for_a_worker_are_divided() -> None:
     x, y = X[:4000, :1], Y[:4000, :1]
-    for name in ("LEAST_PART", "SHARD_BYTES"):  # all blocks at once
-        monkeypatch.setattr(chunking, name, 2**22)
     options: dict[str, Any] = {"block_size": 250, "seed": 4}
     alone = btest(x, y, kernel=Hoarder(0), **options)
-    with dask.config.set({"distributed.scheduler.allowed-failures": 0}), local_client(1, "600MB") as client:
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        local_client(1, "600MB") as client,
+        connect(client, sizes=TaskSizes(merged=2**14, least=2**22, chunk=2**22)) as cluster,  # all blocks at once
+    ):
         before = client.run(os.getpid)
         # 16 blocks, with three calls each, at 11 MB: half of them fit.
-        found = btest(x, y, workers=client, kernel=Hoarder(11), **options)
+        found = btest(x, y, workers=cluster, kernel=Hoarder(11), **options)
         assert client.run(os.getpid) != before
         np.testing.assert_array_equal(found.summary.values, alone.summary.values)
         np.testing.assert_array_equal(found.summary.moments, alone.summary.moments)
         assert found.pvalue == alone.pvalue
-        # A partition that nobody can read.
+        # A partition that no worker can read.
         bad = da.from_array(X, chunks=(6001, 3)).map_blocks(die, dtype=float, meta=X[:0])
         complaint = (
-            r"died while they read partition 0 of x \(6001 rows, 0.144 MB as numbers\), .* 600 MB; make partitions"
+            r"lost while reading partition 0 of x \(6001 rows, 0.144 MB as numbers\), .* 600 MB; make partitions"
         )
         with pytest.raises(ClusterError, match=complaint):
-            btest(bad, Y, workers=client, seed=1)
+            btest(bad, Y, workers=cluster, seed=1)
         # One block is too much.
         complaint = (
-            r"workers died of a single block of 250 and 250 rows, and a worker may take 600 MB; take block_size="
+            r"lost while computing a single block of 250 and 250 rows, and a worker may take 600 MB; take block_size="
         )
         with pytest.raises(ClusterError, match=complaint):
-            btest(x[:250], y[:250], workers=client, kernel=deadly, **options)
+            btest(x[:250], y[:250], workers=cluster, kernel=deadly, **options)
 
 
 def endless(rows: Any) -> Any:
@@ -145,33 +147,30 @@ def endless(rows: Any) -> Any:
     return endless(rows) if len(rows) else rows
 
 
-def test_an_error_that_cannot_be_sent(mortal: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "_LOOK", 0.5)
+def test_an_error_that_cannot_be_sent(mortal: Cluster) -> None:
     x = da.from_array(X, chunks=(6001, 3)).map_blocks(endless, dtype=float, meta=X[:0])
     with pytest.raises(ClusterError, match="failed on a worker, with an error that cannot be sent here, such as"):
         btest(x, Y, workers=mortal, seed=4)
 
 
-def test_a_scheduler_that_goes_away_and_comes_back(tmp_path: Path) -> None:
+def test_a_scheduler_that_is_lost_and_started_again(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", X)
     np.save(tmp_path / "y.npy", Y)
     port, checkpoint = free_port(), tmp_path / "checkpoint"
     options: dict[str, Any] = {"kernel": Gaussian(1.0), "block_size": 30, "seed": 4, "checkpoint": checkpoint}
     paths = tmp_path / "x.npy", tmp_path / "y.npy"
-    with commanded(port, tmp_path) as (address, scheduler):
+    with scheduler_process(port, tmp_path) as (address, scheduler):
 
         def kill(done: int, of: int) -> None:
             if 0 < done < of:
                 scheduler.kill()
 
-        complaint = (
-            rf"the scheduler at {address} went away.*; the checkpoint '.*' holds \d+ of 21004 rows, and the same"
-        )
-        with pytest.raises(ClusterError, match=complaint):
-            btest(*paths, workers=address, progress=kill, **options)
+        complaint = rf"the scheduler at {address} was lost.*; the checkpoint '.*' holds \d+ of 21004 rows, and the same"
+        with pytest.raises(ClusterError, match=complaint), connect(address, sizes=SMALL, timeouts=SLOW) as cluster:
+            btest(*paths, workers=cluster, progress=kill, **options)
     seen = []
-    with commanded(port, tmp_path) as (address, _):
-        found = btest(*paths, workers=address, progress=lambda done, of: seen.append(done), **options)
+    with scheduler_process(port, tmp_path) as (address, _), connect(address, sizes=SMALL, timeouts=SLOW) as cluster:
+        found = btest(*paths, workers=cluster, progress=lambda done, of: seen.append(done), **options)
     assert seen[0] > 0
     assert_same(found, btest(X, Y, kernel=Gaussian(1.0), block_size=30, seed=4))
     # What a cluster has begun one process can end.

@@ -15,15 +15,17 @@ import pytest
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="there are no groups of processes")
 
+# Rows of each table: enough for several chunks on a cluster.
+N = 60_000
+
 # Presses the keys as a terminal does, for this process and its workers, when a phase has come some way.
 _PRESSES = """
 import os, signal, sys
 from btests.cli import main
-from btests.execution.dask import plan
 from btests.execution import out_of_core
 from btests.comparison import run
 
-plan.LEAST_PART = plan.SHARD_BYTES = out_of_core.CHUNK_BYTES = 2**14
+out_of_core.CHUNK_BYTES = 2**16
 phase, tell, seen = sys.argv[1], run.Progress.rows, []
 
 def press(self, now, done, of):
@@ -42,7 +44,7 @@ def tables(tmp_path: Path) -> Path:
     """Return a folder with two tables and the program."""
     rng = np.random.default_rng(5)
     for name in "ab":
-        rows = [f"{u:.6f},{v:.6f}" for u, v in rng.normal(size=(6000, 2))]
+        rows = [f"{u:.6f},{v:.6f}" for u, v in rng.normal(size=(N, 2))]
         (tmp_path / f"{name}.csv").write_text("\n".join(["u,v", *rows]))
     (tmp_path / "presses.py").write_text(_PRESSES)
     return tmp_path
@@ -75,7 +77,7 @@ def test_a_comparison_that_is_stopped(tables: Path, workers: tuple[str, ...]) ->
     if workers:
         pytest.importorskip("distributed")
     held = (
-        r"btests: stopped; the checkpoint 'run\.npz' holds (nothing|\d+ of 12000 rows), and the same call goes on .*\."
+        r"btests: stopped; the checkpoint 'run\.npz' holds (nothing|\d+ of 120000 rows), and the same call goes on .*\."
     )
     sofar = []
     for phase in ("testing", "testing") if workers else ("reading", "testing", "testing", "reading"):
@@ -87,7 +89,7 @@ def test_a_comparison_that_is_stopped(tables: Path, workers: tuple[str, ...]) ->
     if not workers:
         assert sofar.pop() == sofar[-1]  # what the checkpoint holds, though this run has not looked into it
         assert sofar.pop(0) == 0
-    assert 0 < sofar[0] < sofar[1] < 12000
+    assert 0 < sofar[0] < sofar[1] < 2 * N
     ended = compare(tables, "never", "--checkpoint", "run.npz", *workers)
     assert numbers(ended) == numbers(compare(tables, "never"))
 

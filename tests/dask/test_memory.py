@@ -1,4 +1,4 @@
-"""No worker holds more than a few partitions, however many there are."""
+"""Memory of workers does not grow with the number of partitions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from btests import Gaussian, btest
-from btests.execution.dask import chunking
+from btests.execution.dask import TaskSizes, connect
 from btests.execution.dask.local import local_client
 
 da = pytest.importorskip("dask.array")
@@ -29,15 +29,14 @@ def rows(n_partitions: int, seed: int) -> Any:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ru_maxrss is in other units")
-def test_a_worker_holds_a_few_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("SMALL_PART", "SHARD_BYTES"):
-        monkeypatch.setattr(chunking, name, PARTITION)
+def test_a_worker_holds_a_few_partitions() -> None:
+    sizes = TaskSizes(merged=PARTITION, chunk=PARTITION)
     options: dict[str, Any] = {"kernel": Gaussian(2.0), "block_size": 16, "seed": 1}
     n_partitions, most = 40, 12
-    with local_client(2) as client:
-        btest(rows(1, 0), rows(1, 1), workers=client, **options)  # what a worker takes for its modules
+    with local_client(2) as client, connect(client, sizes=sizes) as cluster:
+        btest(rows(1, 0), rows(1, 1), workers=cluster, **options)  # what a worker takes for its modules
         before = client.run(peak)
-        found = btest(rows(n_partitions, 0), rows(n_partitions, 1), workers=client, **options)
+        found = btest(rows(n_partitions, 0), rows(n_partitions, 1), workers=cluster, **options)
         after = client.run(peak)
     assert found.n_x == n_partitions * PARTITION // (8 * WIDTH)
     grown = {worker: (after[worker] - before[worker]) / PARTITION for worker in before}

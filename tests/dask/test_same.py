@@ -1,4 +1,4 @@
-"""The answer on a cluster is the answer of one process, to the last bit, however rows are partitioned."""
+"""The result on a cluster is that of one process, to the last bit, however rows are partitioned."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from btests import Aggregate, Gaussian, Laplacian, MedianFamily, Weights, btest, open_source
+from btests import Aggregate, Gaussian, Laplacian, MedianFamily, TestResult, Weights, btest, open_source
 from btests.data.permuted import Dealt
-from btests.execution.dask import chunking
+from btests.execution.dask import TaskSizes, connect
 from btests.execution.dask.local import local_client
-from tests.dask.waiting import wait_until
+from tests.dask.polling import wait_until
 from tests.same import assert_same
 
 da = pytest.importorskip("dask.array")
@@ -25,11 +25,10 @@ X, Y = RNG.normal(size=(12001, 3)), RNG.normal(0.3, 1.3, size=(9003, 3))
 NAMES = ["a", "b", "c"]
 
 
-@pytest.fixture(autouse=True)
-def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have many parts and many shards of few rows."""
-    for name, value in (("SMALL_PART", 2**14), ("LEAST_PART", 2**14), ("SHARD_BYTES", 2**16)):
-        monkeypatch.setattr(chunking, name, value)
+def on_cluster(client: Any, x: Any, y: Any, **options: Any) -> TestResult:
+    """Return the test of two samples on a cluster, with many shards and chunks of few rows."""
+    with connect(client, sizes=TaskSizes(merged=2**14, least=2**14, chunk=2**16)) as cluster:
+        return btest(x, y, workers=cluster, **options)
 
 
 def test_any_number_of_workers() -> None:
@@ -38,7 +37,7 @@ def test_any_number_of_workers() -> None:
     with local_client(4) as client:
         for n_workers in (4, 2, 1):
             client.retire_workers(sorted(client.nthreads())[n_workers:])
-            found = btest(x, y, workers=client, seed=4, block_size=30)
+            found = on_cluster(client, x, y, seed=4, block_size=30)
             assert found.read == f"on {n_workers} worker{'s' * (n_workers > 1)}"
             assert_same(found, alone)
 
@@ -47,7 +46,7 @@ def test_any_number_of_workers() -> None:
 @pytest.mark.parametrize("shuffle", [True, False])
 def test_any_partitions_of_an_array(client: Any, chunks: Any, shuffle: bool) -> None:
     x, y = da.from_array(X, chunks=chunks), da.from_array(Y, chunks=(2000, 3))
-    found = btest(x, y, workers=client, shuffle=shuffle, seed=5)
+    found = on_cluster(client, x, y, shuffle=shuffle, seed=5)
     assert_same(found, btest(X, Y, shuffle=shuffle, seed=5))
     assert found.order == ("exact" if shuffle else "as stored")
 
@@ -58,7 +57,7 @@ def test_any_partitions_of_an_array(client: Any, chunks: Any, shuffle: bool) -> 
 def test_any_choice_of_the_kernel_for_samples_of_one_length(client: Any, kernel: Any) -> None:
     x, y = X[: len(Y)], Y
     options: dict[str, Any] = {"kernel": kernel, "block_size": 50, "seed": 6}
-    found = btest(da.from_array(x, chunks=(1700, 3)), da.from_array(y, chunks=(2000, 3)), workers=client, **options)
+    found = on_cluster(client, da.from_array(x, chunks=(1700, 3)), da.from_array(y, chunks=(2000, 3)), **options)
     assert_same(found, btest(x, y, **options))
 
 
@@ -67,7 +66,7 @@ def test_a_function_as_kernel(client: Any) -> None:
         return np.exp(-np.abs(p[:, None] - q[None]).sum(axis=-1))
 
     options: dict[str, Any] = {"kernel": kernel, "block_size": 50, "seed": 6}
-    found = btest(da.from_array(X, chunks=(4000, 3)), Y, workers=client, **options)
+    found = on_cluster(client, da.from_array(X, chunks=(4000, 3)), Y, **options)
     assert_same(found, btest(X, Y, **options))
 
 
@@ -75,11 +74,11 @@ def test_data_frames_are_matched_by_name(client: Any) -> None:
     frames = [pd.DataFrame(rows, columns=NAMES) for rows in (X, Y)]
     x, y = dd.from_pandas(frames[0], npartitions=5), dd.from_pandas(frames[1][["c", "a", "b"]], npartitions=3)
     alone = btest(*frames, seed=7)
-    assert_same(btest(x, y, seed=7, workers=client), alone)
+    assert_same(on_cluster(client, x, y, seed=7), alone)
     assert_same(btest(x, y, seed=7), alone)  # in this process
     # Rows of a partition are counted where dask does not know how many there are; columns may be vectors.
-    assert_same(btest(x[x.a > 0.0], y, seed=7, workers=client), btest(frames[0][frames[0].a > 0.0], frames[1], seed=7))
-    assert_same(btest(x.a, y.a.to_dask_array(), seed=7, workers=client), btest(X[:, 0], Y[:, 0], seed=7))
+    assert_same(on_cluster(client, x[x.a > 0.0], y, seed=7), btest(frames[0][frames[0].a > 0.0], frames[1], seed=7))
+    assert_same(on_cluster(client, x.a, y.a.to_dask_array(), seed=7), btest(X[:, 0], Y[:, 0], seed=7))
 
 
 @pytest.mark.parametrize("shuffle", [True, "buffered", False])
@@ -97,7 +96,7 @@ def test_files(client: Any, shuffle: Any, tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:  # a buffer of a few row groups
         of: Any = Dealt.of
         patch.setitem(of.__func__.__kwdefaults__, "memory", 3000 * (2 * 3 * 4 + 24))
-        found = btest(tmp_path / "x.npy", parquet, workers=client, **options)
+        found = on_cluster(client, tmp_path / "x.npy", parquet, **options)
         assert_same(found, btest(tmp_path / "x.npy", parquet, **options))
     assert found.order == {True: "exact", False: "as stored"}.get(shuffle, "buffered")
     if shuffle != "buffered":
@@ -109,7 +108,8 @@ def test_buffered_partitions_stay_together(client: Any) -> None:
     with pytest.MonkeyPatch.context() as patch:
         of: Any = Dealt.of
         patch.setitem(of.__func__.__kwdefaults__, "memory", 3000 * (2 * 3 * 8 + 24))
-        found, alone = (btest(x, y, seed=3, shuffle="buffered", workers=workers) for workers in (client, None))
+        found = on_cluster(client, x, y, seed=3, shuffle="buffered")
+        alone = btest(x, y, seed=3, shuffle="buffered")
     assert_same(found, alone)
     assert (found.order, found.read, alone.read) == ("buffered", "on 2 workers", "in chunks")
 
@@ -119,8 +119,8 @@ def test_anything_beside_anything(client: Any, tmp_path: Path) -> None:
     x, alone = da.from_array(X.astype(np.float32), chunks=(4000, 3)), btest(X.astype(np.float32), Y, seed=9)
     for y in (Y, tmp_path / "y.npy", open_source(tmp_path / "y.npy"), np.load(tmp_path / "y.npy", mmap_mode="r")):
         assert_same(btest(x, y, seed=9), alone)
-        assert_same(btest(x, y, seed=9, workers=client), alone)
-    assert_same(btest(X, Y, seed=9, workers=client), btest(X, Y, seed=9))  # arrays go there, too
+        assert_same(on_cluster(client, x, y, seed=9), alone)
+    assert_same(on_cluster(client, X, Y, seed=9), btest(X, Y, seed=9))  # arrays go there, too
 
 
 def test_the_client_that_is_there_is_taken(client: Any) -> None:
@@ -136,7 +136,7 @@ def test_nothing_is_left_on_the_workers(client: Any) -> None:
         return len(list(Path(dask_worker.local_directory).glob("btests-*")))
 
     x = da.from_array(X, chunks=(4000, 3))
-    btest(x, Y, seed=1, workers=client)
+    on_cluster(client, x, Y, seed=1)
     gc.collect()  # errors of tests before this one, whose frames hold tasks
     wait_until(lambda: not any(client.run(files).values()))
     wait_until(lambda: not any(client.has_what().values()))
@@ -156,10 +156,10 @@ def test_partitions_that_are_sorted_by_time_do_not_differ(client: Any) -> None:
     small = 0
     for seed in range(2):
         x, y = (da.from_array(drifting(4000, 2 * seed + i), chunks=(250, 2)) for i in range(2))
-        found = btest(x, y, kernel=Gaussian(1.0), block_size=50, seed=seed, workers=client)
+        found = on_cluster(client, x, y, kernel=Gaussian(1.0), block_size=50, seed=seed)
         assert found.order == "exact"
         small += found.pvalue <= 0.0005
     assert small < 2
     y = da.concatenate([y[2000:], y[:2000]])
-    assert btest(x, y, kernel=Gaussian(1.0), block_size=50, seed=1, workers=client).pvalue > 0.0005
-    assert btest(x, y, kernel=Gaussian(1.0), block_size=50, seed=1, workers=client, shuffle=False).pvalue == 0.0005
+    assert on_cluster(client, x, y, kernel=Gaussian(1.0), block_size=50, seed=1).pvalue > 0.0005
+    assert on_cluster(client, x, y, kernel=Gaussian(1.0), block_size=50, seed=1, shuffle=False).pvalue == 0.0005

@@ -1,4 +1,4 @@
-"""Too little memory, no room on a disk, and nobody left: told in one sentence, and the checkpoint goes on."""
+"""Too little memory, no space on a disk, no workers: one sentence, and a checkpoint to continue from."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from btests import Gaussian, btest
-from btests.execution.dask import ClusterError, asking, chunking, waiting
-from btests.execution.dask.asking import workers_of
+from btests.execution.dask import ClusterError, TaskSizes, Timeouts, connect
+from btests.execution.dask.cluster import Scheduler
 from btests.execution.dask.local import end_workers, local_client, start_worker
-from tests.dask.waiting import wait_until
+from tests.dask.polling import wait_until
 from tests.same import assert_same
 
 dask = pytest.importorskip("dask")
@@ -22,22 +22,20 @@ distributed = pytest.importorskip("distributed")
 
 RNG = np.random.default_rng(3)
 X, Y = RNG.normal(size=(12001, 3)), RNG.normal(0.3, 1.3, size=(9003, 3))
+#: Small tasks.
+SIZES = TaskSizes(least=2**16, chunk=2**15)
 OPTIONS: dict[str, Any] = {"kernel": Gaussian(1.0), "block_size": 30, "seed": 4}
 
 
 @pytest.fixture
-def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
-    """Return two files; tasks are small, and whoever waits looks often."""
-    for name, value in (("LEAST_PART", 2**16), ("SHARD_BYTES", 2**15)):
-        monkeypatch.setattr(chunking, name, value)
-    monkeypatch.setattr(waiting, "_LOOK", 0.2)
+def paths(tmp_path: Path) -> tuple[Path, Path]:
+    """Return two files."""
     np.save(tmp_path / "x.npy", X)
     np.save(tmp_path / "y.npy", Y)
     return tmp_path / "x.npy", tmp_path / "y.npy"
 
 
-def test_all_workers_go_away_in_the_middle(paths: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "_GONE", 0.5)
+def test_all_workers_are_lost_in_the_middle(paths: tuple[Path, Path]) -> None:
     folder, kept = paths[0].parent, paths[0].with_name("run.npz")
     with distributed.LocalCluster(n_workers=0, processes=True, dashboard_address="127.0.0.1:0") as cluster:
         address = cluster.scheduler_address
@@ -47,10 +45,13 @@ def test_all_workers_go_away_in_the_middle(paths: tuple[Path, Path], monkeypatch
             if 0 < done < of:
                 end_workers(started)
 
-        complaint = rf"all workers of {address} are gone; the checkpoint '.*' holds \d+ of 21004 rows, and the same"
+        complaint = rf"all workers of {address} were lost; the checkpoint '.*' holds \d+ of 21004 rows, and the same"
         try:
-            with pytest.raises(ClusterError, match=complaint):
-                btest(*paths, workers=address, checkpoint=kept, progress=end, **OPTIONS)
+            with (
+                pytest.raises(ClusterError, match=complaint),
+                connect(address, sizes=SIZES, timeouts=Timeouts(poll=0.2, no_workers=0.5)) as found_cluster,
+            ):
+                btest(*paths, workers=found_cluster, checkpoint=kept, progress=end, **OPTIONS)
             started.append(start_worker(address, str(folder)))
             seen: list[int] = []
             found = btest(
@@ -69,8 +70,8 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (2**14, resource.getrlimit(resource.RL
 """
 
 
-def kept_rows(dask_worker: Any) -> list[str]:
-    """Return the files in which a worker keeps rows."""
+def shard_files(dask_worker: Any) -> list[str]:
+    """Return the names of the files of shards on a worker."""
     return [path.name for path in Path(dask_worker.local_directory).glob("*.rows")]
 
 
@@ -80,19 +81,23 @@ def test_a_worker_without_room_on_its_disk(paths: tuple[Path, Path]) -> None:
     (folder / "small.py").write_text(_SMALL_DISK)
     few = folder / "few.npy"
     np.save(few, X[:500])  # for which there is room
-    with dask.config.set({"distributed.worker.preload": [str(folder / "small.py")]}), local_client(1) as client:
+    with (
+        dask.config.set({"distributed.worker.preload": [str(folder / "small.py")]}),
+        local_client(1) as client,
+        connect(client, sizes=SIZES) as cluster,
+    ):
         complaint = (
             r"the worker tcp://.* cannot write 0\.\d+ MB into its folder '.*btests-workers-.*' \(File too large\); "
             r"give the workers a --local-directory with room .*; "
         )
         for x, y in ((few, paths[1]), (paths[0], few)):
             with pytest.raises(ClusterError, match=complaint + "with checkpoint=FILE") as caught:
-                btest(x, y, workers=client, **OPTIONS)
-            # Whoever keeps the error, with all frames in its traceback, keeps no rows on the worker.
-            wait_until(lambda: not any(client.run(kept_rows).values()))
+                btest(x, y, workers=cluster, **OPTIONS)
+            # The error, with all frames in its traceback, keeps no rows on the worker.
+            wait_until(lambda: not any(client.run(shard_files).values()))
             del caught
         with pytest.raises(ClusterError, match=complaint + "the checkpoint '.*' holds nothing, and the same call"):
-            btest(few, paths[1], workers=client, checkpoint=kept, **OPTIONS)
+            btest(few, paths[1], workers=cluster, checkpoint=kept, **OPTIONS)
 
 
 _DIES_OF_MANY_ROWS = """
@@ -114,11 +119,11 @@ def test_ranges_of_files_that_are_too_large_for_a_worker_are_halved(paths: tuple
     np.save(paths[1], y)
     (folder / "dies.py").write_text(_DIES_OF_MANY_ROWS)
     settings = {"distributed.scheduler.allowed-failures": 0, "distributed.worker.preload": [str(folder / "dies.py")]}
-    with dask.config.set(settings), local_client(1) as client:
+    with dask.config.set(settings), local_client(1) as client, connect(client, sizes=SIZES) as cluster:
         before = client.run(os.getpid)
-        found = btest(*paths, workers=client, **OPTIONS)
+        found = btest(*paths, workers=cluster, **OPTIONS)
         assert client.run(os.getpid) != before
-        wait_until(lambda: not any(client.run(kept_rows).values()))
+        wait_until(lambda: not any(client.run(shard_files).values()))
     assert found.read == "on 1 worker"
     assert_same(found, btest(x, y, **OPTIONS))
 
@@ -129,8 +134,10 @@ def set_pause(fraction: float, dask_worker: Any) -> None:
 
 
 def is_paused(client: Any) -> bool:
-    """Whether the scheduler knows that all workers are paused."""
-    return all(worker["status"] == "paused" for worker in workers_of(client, client.scheduler.address).values())
+    """Return whether the scheduler reports all workers as paused."""
+    return all(
+        worker["status"] == "paused" for worker in Scheduler(client, client.scheduler.address).workers().values()
+    )
 
 
 def litter(n_bytes: int, dask_worker: Any) -> None:
@@ -139,7 +146,7 @@ def litter(n_bytes: int, dask_worker: Any) -> None:
     dask_worker.in_use = many[::500] + many[-1:]
 
 
-def test_workers_that_are_all_paused(paths: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_that_are_all_paused(paths: tuple[Path, Path]) -> None:
     kept = paths[0].with_name("run.npz")
     alone = btest(X, Y, **OPTIONS)
     with local_client(1, "2GB") as client:
@@ -152,9 +159,9 @@ def test_workers_that_are_all_paused(paths: tuple[Path, Path], monkeypatch: pyte
                 client.run(litter, 600_000_000)
                 wait_until(lambda: is_paused(client))
 
-        # It is not paused for long for what it does not use.
-        assert_same(btest(*paths, workers=client, progress=leave, **OPTIONS), alone)
-        monkeypatch.setattr(waiting, "_PAUSED", 0.5)
+        # Freed memory does not keep it paused.
+        with connect(client, sizes=SIZES, timeouts=Timeouts(poll=0.2)) as cluster:
+            assert_same(btest(*paths, workers=cluster, progress=leave, **OPTIONS), alone)
 
         def pause(done: int, of: int) -> None:
             if 0 < done < of:
@@ -162,11 +169,11 @@ def test_workers_that_are_all_paused(paths: tuple[Path, Path], monkeypatch: pyte
                 wait_until(lambda: is_paused(client))
 
         paused = r"dask has paused all workers of tcp://.*: one holds .* MB, and a worker may take 2 GB; give them more"
-        with pytest.raises(ClusterError, match=rf"{paused}.*; the checkpoint '.*' holds \d+ of 21004 rows"):
-            btest(*paths, workers=client, checkpoint=kept, progress=pause, **OPTIONS)
-        monkeypatch.setattr(asking, "WORKER_SECONDS", 0.5)  # and where they are from the beginning
-        with pytest.raises(ClusterError, match=paused):
-            btest(*paths, workers=client, checkpoint=kept, **OPTIONS)
+        with pytest.raises(ClusterError, match=rf"{paused}.*; the checkpoint '.*' holds \d+ of 21004 rows"):  # noqa: SIM117
+            with connect(client, sizes=SIZES, timeouts=Timeouts(poll=0.2, paused=0.5)) as cluster:
+                btest(*paths, workers=cluster, checkpoint=kept, progress=pause, **OPTIONS)
+        # From the beginning.
+        with pytest.raises(ClusterError, match=paused), connect(client, timeouts=Timeouts(first_worker=0.5)):
+            pass
         client.run(set_pause, 0.8)
-        monkeypatch.undo()
         assert_same(btest(*paths, workers=client, checkpoint=kept, **OPTIONS), alone)

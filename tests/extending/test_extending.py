@@ -1,4 +1,4 @@
-"""A new statistic is one file: arrays, files and clusters run it as they run the MMD."""
+"""A new statistic is one file: arrays, files, streams and clusters run it as they run the MMD."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from btests import Gaussian, SignFlip
+from btests import Gaussian, SignFlip, Stream
 from btests.data.open import open_source
 from btests.data.permutation import deal
 from btests.data.sample import Sample
@@ -85,6 +85,19 @@ def test_files_give_the_same_bits(statistic: Statistic, tmp_path: Path, monkeypa
     x, y = data(statistic, 0.3)
     wanted = from_arrays(statistic, x, y, 25)
     found = from_files(statistic, x, y, 25, folder=tmp_path)
+    assert (found.statistic, found.pvalue) == (wanted.statistic, wanted.pvalue)
+
+
+@pytest.mark.parametrize("statistic", STATISTICS, ids=lambda s: type(s).__name__)
+def test_a_stream_gives_the_same_bits(statistic: Statistic) -> None:
+    x, y = data(statistic, 0.3)
+    x = x[:, : y.shape[1]]
+    plan = plan_for(statistic, N, N, 20)
+    wanted = run_test(statistic, (Sample(x), Sample(y)), plan, in_memory, SignFlip(499), seed=5)
+    stream = Stream(statistic, 20, seed=5)
+    for first in range(0, N, 37):
+        stream.update(x[first : first + 37], y[first : first + 37])
+    found = stream.result(SignFlip(499))
     assert (found.statistic, found.pvalue) == (wanted.statistic, wanted.pvalue)
 
 

@@ -29,7 +29,7 @@ def test_the_wealth_seldom_reaches_one_over_the_level(problem: str, kernel: Gaus
     counts = dict.fromkeys(LEVELS, 0)
     for seed in range(N_TRIALS):
         rng = np.random.default_rng(seed)
-        watch = SequentialTest(kernel, n_kept=64)
+        watch = SequentialTest(kernel, window_size=64)
         watch.update(PROBLEMS[problem](N, rng), PROBLEMS[problem](N, rng))
         result = watch.result()
         for alpha in LEVELS:

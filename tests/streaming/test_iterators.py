@@ -1,4 +1,4 @@
-"""Iterators of batches where arrays are expected: read once, a buffer at a time."""
+"""Iterables of batches in place of arrays: read once, a buffer at a time."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import btests
-from btests import Aggregate, Gaussian, Normal, Pairwise, Stream, btest
-from btests.streaming import feed
+from btests import Aggregate, Gaussian, Normal, Pairwise, SignFlip, Stream, btest
+from btests.streaming.stream import BatchQuestion
 from tests.same import assert_same
 
 Rows = npt.NDArray[Any]
@@ -57,10 +57,10 @@ def test_as_they_come(size: int) -> None:
     assert found.order == "as stored"
 
 
-def test_a_buffer_that_is_too_small_says_so_and_does_not_look_at_the_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feed.Batches.__init__, "__defaults__", (None, 3 * 8 * 1000, None, "as stored"))
+def test_a_small_buffer_is_reported_and_its_result_does_not_depend_on_the_batches() -> None:
     for shuffle in (True, "buffered"):
-        one, other = (btest(batches(X, n), batches(Y, n), block_size=50, seed=3, shuffle=shuffle) for n in (50, 1234))
+        question = BatchQuestion(None, SignFlip(), 3, shuffle, block_size=50, buffer_bytes=3 * 8 * 1000)
+        one, other = (question.of(batches(X, n), batches(Y, n)) for n in (50, 1234))
         assert_same(one, other)
         assert one.order == "buffered"
 

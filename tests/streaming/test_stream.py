@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any
@@ -171,13 +172,38 @@ def test_every_null_that_needs_no_more_than_blocks() -> None:
         stream.result(btests.Permutation())
 
 
-def test_memory_is_that_of_the_rows_that_wait() -> None:
+def test_memory_does_not_grow_with_the_rows() -> None:
+    rng = np.random.default_rng(2)
     stream = Stream(Gaussian(1.0), 50, seed=1)
-    for i in range(200):
-        stream.update(*rows_for(130, 130, seed=i))
-    held = sum(batch.nbytes for side in stream._rows for batch in side)
-    assert held == 0 or held <= 2 * 50 * 2 * 8
-    assert len(stream._nodes) <= 2 * 4096
+    tracemalloc.start()
+    try:
+        for i in range(60):
+            stream.update(rng.normal(size=(20_010, 4)), rng.normal(size=(20_010, 4)))
+            if i == 20:
+                before = tracemalloc.get_traced_memory()[0]
+        after = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    # 40 batches of two samples are 51 MB; 8 bytes for each of their 16,000 blocks are 0.13 MB.
+    assert after - before < 1_000_000
+
+
+def test_many_small_updates_leave_few_summaries() -> None:
+    x, y = rows_for(7 * 3000, 7 * 3000)
+    stream = streamed(x, y, [7], [7], kernel=Gaussian(1.0), block_size=7, seed=1)
+    assert_same(stream.result(), btest(x, y, kernel=Gaussian(1.0), block_size=7, shuffle=False, seed=1))
+
+
+def test_an_array_may_be_changed_by_its_owner() -> None:
+    x, y = rows_for(4000, 4000)
+    stream = Stream(Gaussian(1.0), 30, seed=1)
+    buffer = np.empty((100, 2))
+    for start in range(0, 4000, 100):
+        buffer[:] = x[start : start + 100]
+        stream.update(buffer)
+    stream.update(y=y)
+    alone = btest(x[:3990], y[:3990], kernel=Gaussian(1.0), block_size=30, shuffle=False, seed=1)
+    assert_same(stream.result(), alone)
 
 
 def test_frames_are_matched_by_the_names_of_their_columns() -> None:
@@ -261,7 +287,9 @@ def test_no_block_no_result() -> None:
 def test_a_stream_says_where_it_is() -> None:
     stream = Stream(Gaussian(1.0), (20, 30), seed=1)
     stream.update(*rows_for(50, 61))
-    assert repr(stream) == "Stream(Gaussian(bandwidth=1.0), block_size=(20, 30), seed=1: 2 blocks, 10 and 1 rows wait)"
+    assert (
+        repr(stream) == "Stream(Gaussian(bandwidth=1.0), block_size=(20, 30), seed=1: 2 blocks, 10 and 1 rows pending)"
+    )
 
 
 def test_a_batch_on_which_the_kernel_fails_is_not_taken() -> None:

@@ -18,7 +18,7 @@ from btests.data.open import open_source, with_columns
 from btests.data.permutation import AsStored
 from btests.data.permuted import Dealt, paths_of
 from btests.data.protocol import Source
-from btests.execution.dask import Spread, on_workers, reach
+from btests.execution.dask import ShardedSample, connect, on_workers
 from btests.execution.observer import Observer
 from btests.execution.out_of_core import Chunked, Runner, Stored
 
@@ -67,7 +67,7 @@ class StoredSamples:
     def read(self) -> str:
         """How rows are read: ``in chunks``, or on how many workers."""
         spread = self.x.dealt
-        if not isinstance(spread, Spread):
+        if not isinstance(spread, ShardedSample):
             return "in chunks"
         return f"on {spread.cluster.n_workers} worker{'s' * (spread.cluster.n_workers > 1)}"
 
@@ -98,19 +98,19 @@ def open_samples(
     seed, shuffle
         As in :func:`btests.btest`.
     workers
-        As there; or what :func:`btests.execution.dask.reach` has reached. With workers, every row is read by them now.
+        As there; or a :class:`btests.execution.dask.Cluster`. With workers, every row is read by them now.
     streams
         Which orders the rows of x and of y are dealt in.
     """
     with ExitStack() as opened:
         collections = [source.collection for source in (x, y) if isinstance(source, DaskSource)]
-        cluster = opened.enter_context(reach(workers, *collections))
+        cluster = opened.enter_context(connect(workers, *collections))
         if cluster is None:
             return StoredSamples.of(x, y, seed, shuffle, streams)
         spread = []
         # Both samples are on their way before anybody waits for one. Where one cannot be read, both are let go at once.
         for source, stream, label in zip((x, y), streams, "xy", strict=True):
-            spread.append(Spread(cluster, dealt(source, seed, stream, shuffle), label))
+            spread.append(ShardedSample.submit(cluster, dealt(source, seed, stream, shuffle), label))
             opened.callback(spread[-1].close)
         stored = [Stored(one, 0, len(one.dealt)) for one in spread]
         return StoredSamples(stored[0], stored[1], opened.pop_all(), on_workers)

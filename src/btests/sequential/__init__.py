@@ -1,4 +1,4 @@
-"""A two-sample test that may be watched all the time: it bets, and its wealth is the evidence."""
+"""Sequential two-sample test by betting: it may be stopped at any time."""
 
 from btests.sequential.sequential_result import LEVELS, SequentialResult
 from btests.sequential.sequential_test import SequentialTest

@@ -1,4 +1,4 @@
-"""Batches of rows, watched all the time."""
+"""Sequential two-sample test of batches of rows."""
 
 from __future__ import annotations
 
@@ -12,45 +12,47 @@ from btests.plan import Array, Plan
 from btests.selection import Aggregate, MedianFamily, MedianHeuristic
 from btests.selection.protocol import Candidate
 from btests.sequential.betting import Wealth
-from btests.sequential.row_queue import Queue
 from btests.sequential.sequential_result import LEVELS, SequentialResult, pvalue_of
 from btests.sequential.witness_function import Witness
-from btests.streaming.columns import Columns
-from btests.streaming.feed import Batches, feed
+from btests.streaming.batches import Batch, Batches, Columns, RowQueue, feed
 from btests.streaming.kernel_init import KernelInitializer
 
-#: Multiples of the median bandwidth that a watch bets with unless it is told otherwise, and the pairs of rows that the
-#: median is taken over.
+#: Default kernels: multiples of the median bandwidth of the first 32 pairs.
 DEFAULT = Aggregate(MedianFamily([1 / 16, 1 / 4, 1.0, 4.0], n_rows=32))
 
 # Pairs of a round. The first rounds are as long as all before them: 1, 1, 2, 4, 8.
 _ROUND = 16
 
-# Pairs that kernels are tried on before the first round.
-_PROBE = 4
+# Pairs on which kernels are checked before the first round.
+_CHECK_PAIRS = 4
 
 
 class SequentialTest:
-    """A two-sample test that may be watched all the time, and stopped at any time because of what it shows.
+    """Sequential two-sample test, which may be inspected and stopped at any time, for any reason.
 
-    Rows come in pairs, the next of x with the next of y. Before each round of up to 16 pairs a function is learned from
-    the pairs before, which is large where x was denser than y; in the round it is a bet that this goes on. If x and y
-    have the same distribution nobody can win such bets on average, and the wealth ever reaches ``1 / alpha`` with a
-    probability of at most ``alpha``, however long one plays and however often one looks.
+    Rows are paired, the next of x with the next of y. Before each round of up to 16 pairs a witness function is
+    estimated from the pairs before, which is large where x was denser than y; the round is a bet that this continues.
+    If x and y have the same distribution such bets are fair, and the wealth ever reaches ``1 / alpha`` with a
+    probability of at most ``alpha``, for any number of rounds and of inspections.
 
-    The answer does not depend on how rows were batched, to the last bit. Nothing is drawn at random: there is no seed.
+    The result does not depend on the sizes of batches, to the last bit. There are no random numbers, hence no seed.
     Pairs must be independent of one another; time series are not covered.
 
-    Memory is that of 2 ``n_kept`` rows, and of rows that wait for a partner; time for a row grows like ``n_kept``.
+    Memory is that of 2 ``window_size`` rows and of pending rows; time for each row is proportional to ``window_size``.
 
     Parameters
     ----------
-    kernel
-        A kernel, its name, ``MedianHeuristic(...)``, or ``Aggregate(family)``, whose kernels each bet with a share of
-        the wealth; None is four Gaussians around the median distance. Bandwidths that depend on the data come from the
-        first pairs, which are not bet on: 32 of them by default, 100 for a name.
-    n_kept
-        Pairs of rows to learn from, the last ones. More of them see smaller differences, as larger blocks do.
+    kernel : Kernel, str, MedianHeuristic, Aggregate or None
+        Kernel, its name, or a selector; the kernels of ``Aggregate(family)`` share the wealth. None is four Gaussians
+        around the median distance. Bandwidths that depend on the data are computed from the first pairs, which are not
+        bet on: 32 of them by default, 100 for a name.
+    window_size : int
+        Number of most recent pairs for the witness function. More of them detect smaller differences, as larger blocks
+        do.
+
+    See Also
+    --------
+    btests.Stream : Test of batches at a time that is fixed beforehand.
 
     References
     ----------
@@ -62,93 +64,115 @@ class SequentialTest:
     --------
     >>> import numpy as np, btests
     >>> rng = np.random.default_rng(0)
-    >>> watch = btests.SequentialTest()
+    >>> test = btests.SequentialTest()
     >>> for day in range(100):
-    ...     watch.update(rng.normal(size=(30, 2)), rng.normal(0.5, 1.0, size=(30, 2)))
-    ...     if watch.result().rejects(0.01):
+    ...     test.update(rng.normal(size=(30, 2)), rng.normal(0.5, 1.0, size=(30, 2)))
+    ...     if test.result().rejects(0.01):
     ...         break
     >>> day  # counted from 0
     3
     """
 
-    def __init__(self, kernel: Kernel | MedianHeuristic | Aggregate | str | None = None, *, n_kept: int = 256) -> None:
-        if isinstance(n_kept, bool) or not isinstance(n_kept, (int, np.integer)) or not 1 <= n_kept <= 2**20:
-            raise ValueError(f"n_kept must be a whole number between 1 and 2^20, got {n_kept!r}")
+    def __init__(
+        self, kernel: Kernel | MedianHeuristic | Aggregate | str | None = None, *, window_size: int = 256
+    ) -> None:
+        if (
+            isinstance(window_size, bool)
+            or not isinstance(window_size, (int, np.integer))
+            or not (1 <= window_size <= 2**20)
+        ):
+            raise ValueError(f"window_size must be a whole number between 1 and 2^20, got {window_size!r}")
         self._initializer = KernelInitializer.of(DEFAULT if kernel is None else kernel, "float64")
-        self._n_kept = int(n_kept)
+        self._window_size = int(window_size)
         self._columns = Columns()
-        self._n_spent = self._initializer.n_rows if self._initializer.depends_on_rows else 0
-        self._x, self._y = Queue(), Queue()
+        self._n_train = self._initializer.n_rows if self._initializer.depends_on_rows else 0
+        self._queues = RowQueue(), RowQueue()
         self._n_pairs = 0
         self._witness: Witness | None = None
         self._wealth: Wealth | None = None
-        self._log_wealth = self._log_largest = 0.0
+        self._log_wealth = self._log_max_wealth = 0.0
         self._rejected_at: dict[float, int] = {}
 
     def __repr__(self) -> str:
-        told = f"{self._initializer.kernel!r}, n_kept={self._n_kept}"
-        waiting = self.n_pending
-        return f"SequentialTest({told}: {self._n_pairs} pairs, {waiting[0]} and {waiting[1]} rows wait)"
+        options, pending = f"{self._initializer.kernel!r}, window_size={self._window_size}", self.n_pending
+        return f"SequentialTest({options}: {self._n_pairs} pairs, {pending[0]} and {pending[1]} rows pending)"
 
     @property
     def n_rows(self) -> tuple[int, int]:
-        """Rows of x and of y that have come."""
-        return self._n_pairs + self._x.n_rows, self._n_pairs + self._y.n_rows
+        """Rows of x and of y so far."""
+        n_x, n_y = self.n_pending
+        return self._n_pairs + n_x, self._n_pairs + n_y
 
     @property
     def n_full(self) -> tuple[int, int]:
-        """Pairs that the rows of x and those of y would fill."""
+        """Number of pairs that the rows of x fill, and those of y."""
         return self.n_rows
 
     @property
     def n_pending(self) -> tuple[int, int]:
-        """Rows of x and of y that wait for a partner, or for their round to be full."""
-        return self._x.n_rows, self._y.n_rows
+        """Rows of x and of y without a partner, or whose round is not full."""
+        x, y = self._queues
+        return x.n_rows, y.n_rows
 
     def update(self, x: Any = None, y: Any = None, *, names: Sequence[str] | None = None) -> None:
-        """Take more rows: arrays (m, d), vectors (m,) or data frames of numbers; None or no rows of one are fine.
+        """Add rows of x, of y, or of both.
 
-        Columns of data frames are matched by name, and those of arrays where ``names`` tells them. Of a batch on which
-        a kernel fails the rounds before are played, and the rest is not taken.
+        If a kernel fails on a batch, the rounds before are complete, and the rest of the batch is not added.
+
+        Parameters
+        ----------
+        x, y : array (m, d), array (m,), data frame of numbers or None
+            Batches; they may be empty, and of different lengths.
+        names : sequence of str, optional
+            Names of the columns of arrays. Columns that have names are matched by name.
         """
-        admitted = self._columns.admit(x, y, names)
-        for queue, rows in zip((self._x, self._y), admitted, strict=True):
-            if rows is not None:
-                queue.put(rows)
+        self.update_checked(Batch.of("x", x, names), Batch.of("y", y, names))
+
+    def update_checked(self, x: Batch | None, y: Batch | None) -> None:
+        """Add rows that were checked already, as :meth:`update` does."""
+        added = [
+            (queue, rows)
+            for queue, rows in zip(self._queues, self._columns.match(x, y), strict=True)
+            if rows is not None
+        ]
+        for queue, rows in added:
+            queue.put(np.asarray(rows, dtype=np.float64))
         try:
-            if self._witness is None and min(self.n_pending) >= max(_PROBE, self._n_spent):
+            if self._witness is None and min(self.n_pending) >= max(_CHECK_PAIRS, self._n_train):
                 self._begin()
-            while self._witness is not None and min(self.n_pending) >= self._round():
-                self._play(self._round())
+            while self._witness is not None and min(self.n_pending) >= self._round_size():
+                self._play(self._round_size())
         except Exception:
-            for queue, rows in zip((self._x, self._y), admitted, strict=True):
-                if rows is not None and queue.n_rows:
+            for queue, _ in added:
+                if queue.n_rows:
                     queue.take_back()
             raise
+        for queue in self._queues:
+            queue.detach()
 
     def consume(self, x: Iterable[Any], y: Iterable[Any]) -> SequentialTest:
-        """Take the batches of two iterables, such as data loaders, until one of them ends, and return the watch.
+        """Add the batches of two iterables, such as data loaders, until one of them ends, and return the test.
 
-        As :meth:`btests.Stream.consume` does.
+        See :meth:`btests.Stream.consume`.
         """
         feed(self, Batches(x, "x"), Batches(y, "y"))
         return self
 
     def result(self) -> SequentialResult:
-        """Return the evidence so far; looking at it costs nothing, whatever is done because of it."""
+        """Return the evidence so far; it may be computed, and acted upon, at any time."""
         candidates: tuple[Candidate, ...] = ()
         kernel = None
         if self._witness is not None and self._wealth is not None:
-            owned = self._wealth.players()
-            shares = zip(self._witness.kernels, owned.tolist(), self._wealth.shares.tolist(), strict=True)
-            candidates = tuple(Candidate(*share) for share in shares)
-            kernel = self._witness.kernels[int(np.argmax(owned))]
+            log_wealths = self._wealth.log_by_kernel()
+            of_each = zip(self._witness.kernels, log_wealths.tolist(), self._wealth.weights.tolist(), strict=True)
+            candidates = tuple(Candidate(*one) for one in of_each)
+            kernel = self._witness.kernels[int(np.argmax(log_wealths))]
         return SequentialResult(
             self._log_wealth,
-            self._log_largest,
+            self._log_max_wealth,
             *self.n_rows,
             self._n_pairs,
-            min(self._n_pairs, self._n_spent),
+            min(self._n_pairs, self._n_train),
             self.n_pending,
             tuple((level, self._rejected_at.get(level)) for level in LEVELS),
             kernel,
@@ -156,41 +180,41 @@ class SequentialTest:
         )
 
     def _begin(self) -> None:
-        """Learn kernels from the first pairs, and share the wealth among them."""
-        n = max(_PROBE, self._n_spent)
-        x, y = self._x.first(n), self._y.first(n)
+        """Select the kernels from the first pairs, and share the wealth among them."""
+        n = max(_CHECK_PAIRS, self._n_train)
+        x, y = (queue.first(n) for queue in self._queues)
         kernels = self._initializer.kernels_for(x, y, Plan(n, n, 1)).kernels
         weights = self._initializer.aggregate.weights or [1.0] * len(kernels)
         if len(weights) != len(kernels):
             raise ValueError(f"one weight per kernel: got {len(weights)} weights, {len(kernels)} kernels")
-        self._wealth = Wealth.of(np.array(weights, dtype=np.float64))
-        self._witness = Witness.of(kernels, self._n_kept, x.shape[1])
+        self._wealth = Wealth.start(np.array(weights, dtype=np.float64))
+        self._witness = Witness.start(kernels, self._window_size, x.shape[1])
 
-    def _round(self) -> int:
-        """Return how many pairs the next round takes; none has both pairs that are bet on and pairs that are not."""
+    def _round_size(self) -> int:
+        """Return the number of pairs of the next round; no round has both training pairs and others."""
         n = self._n_pairs
         size = min(_ROUND, max(1, n))
-        return min(size, self._n_spent - n) if n < self._n_spent else size
+        return min(size, self._n_train - n) if n < self._n_train else size
 
     def _play(self, n: int) -> None:
-        """Bet on the next n pairs by what is known before them, and learn from them then."""
+        """Bet on the next n pairs with the witness function of those before, then add them to it."""
         assert self._witness is not None
         assert self._wealth is not None
-        x, y = self._x.first(n), self._y.first(n)
-        values = self._witness.value(x, y)  # whatever fails, fails here, before anything has changed
-        if self._n_pairs >= self._n_spent:
+        x, y = (queue.first(n) for queue in self._queues)
+        values = self._witness.value(x, y)  # only this may fail, before anything has changed
+        if self._n_pairs >= self._n_train:
             self._wealth, path = self._wealth.bet(self._witness.payoffs(values))
-            self._note(path)
+            self._record(path)
         self._witness = self._witness.after(x, y, values)
-        self._x.drop(n)
-        self._y.drop(n)
+        for queue in self._queues:
+            queue.drop(n)
         self._n_pairs += n
 
-    def _note(self, path: Array) -> None:
-        """Remember what the wealth was, given its logarithm after each pair of a round: (m,)."""
-        largest = np.maximum.accumulate(np.append(self._log_largest, path))[1:]
+    def _record(self, path: Array) -> None:
+        """Record the logarithm of the wealth after each pair of a round (m,), and the levels that it rejects."""
+        largest = np.maximum.accumulate(np.append(self._log_max_wealth, path))[1:]
         for level in LEVELS:
             if level not in self._rejected_at and pvalue_of(largest[-1]) <= level:
                 first = next(i for i, log in enumerate(largest.tolist()) if pvalue_of(log) <= level)
                 self._rejected_at[level] = self._n_pairs + first + 1
-        self._log_wealth, self._log_largest = float(path[-1]), float(largest[-1])
+        self._log_wealth, self._log_max_wealth = float(path[-1]), float(largest[-1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 
@@ -77,6 +77,11 @@ class Statistic(Protocol):
         (see :func:`sum_nodes`). Where a plan ``goes_on``, the number of its blocks is not final.
         """
         ...
+
+
+def is_statistic(value: object) -> TypeGuard[Statistic]:
+    """Return whether a value is a statistic, and not a kernel or a selector."""
+    return hasattr(value, "blocks") and hasattr(value, "symmetry") and not isinstance(value, type)
 
 
 def plan_for(statistic: Statistic, n_x: int, n_y: int, block_size: int) -> Plan:

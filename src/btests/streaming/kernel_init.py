@@ -1,9 +1,10 @@
-"""Kernels for a stream, learned from its first rows where they depend on the data."""
+"""Kernels of a stream, selected from its first rows if they depend on the data."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -15,23 +16,25 @@ from btests.scaling import warn_of_scales
 from btests.selection import Aggregate, MedianHeuristic, Selector, Setting, default_family
 from btests.selection.family import MakesKernels, kernels_of
 from btests.selection.registry import KERNELS, check_choice
-from btests.statistics import Family
+from btests.statistics import Family, Statistic, is_statistic
 from btests.statistics.checks import check_kernel
 
-# Rows of each sample that kernels are learned from, where they do not say how many they want.
+# Default number of rows of each sample from which kernels are selected.
 _ROWS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class KernelInitializer:
-    """One kernel, or several, that are told or learned from the first rows of each sample."""
+    """One kernel or several, given or selected from the first rows of each sample."""
 
-    kernel: Kernel | MedianHeuristic | Aggregate
+    kernel: Kernel | MedianHeuristic | Aggregate | Statistic
     dtype: str
 
     @classmethod
     def of(cls, kernel: object, dtype: str) -> KernelInitializer:
-        """Return what was asked for by a kernel, a name or None, or say why a stream cannot have it."""
+        """Return the initializer of a kernel, a name or None; raise for selectors that a stream cannot have."""
+        if is_statistic(kernel):
+            return cls(kernel, dtype)
         check_choice(kernel)
         if dtype not in ("float64", "float32"):
             raise ValueError(f"dtype must be 'float64' or 'float32', got {dtype!r}")
@@ -50,19 +53,21 @@ class KernelInitializer:
 
     @property
     def depends_on_rows(self) -> bool:
-        """Whether there is anything to learn."""
+        """Whether the kernels depend on the data."""
         initializer = self.kernel.family if isinstance(self.kernel, Aggregate) else self.kernel
         return isinstance(initializer, (MedianHeuristic, MakesKernels))
 
     @property
     def n_rows(self) -> int:
-        """Rows of each sample to learn from."""
+        """Rows of each sample from which kernels are selected."""
         initializer = self.kernel.family if isinstance(self.kernel, Aggregate) else self.kernel
         return int(getattr(initializer, "n_rows", _ROWS))
 
-    def kernels_for(self, x: Rows, y: Rows, plan: Plan, names: Sequence[str] | None = None) -> Family:
+    def kernels_for(self, x: Rows, y: Rows, plan: Plan, names: Sequence[str] | None = None) -> Statistic:
         """Return the kernels for the first rows (m, d) of both samples, as many as the blocks of a plan hold."""
-        # Rows that sign flips swap, and both or none of them: a swap leaves the choice as it is, and the flips exact.
+        if is_statistic(self.kernel):
+            return self.kernel
+        # Pairs of rows that sign flips swap: a swap does not change the selection, and the flips stay exact.
         of_x, of_y = plan.partners(np.arange(min(self.n_rows, plan.n_partners)))
         samples = Sample(x[of_x]), Sample(y[of_y])
         warn_of_scales(*samples, names)
@@ -72,8 +77,8 @@ class KernelInitializer:
         elif isinstance(self.kernel, MedianHeuristic):
             kernels = (self.kernel.select(*samples, Setting()).kernel,)
         else:
-            kernels = (self.kernel,)
+            kernels = (cast(Kernel, self.kernel),)
         for kernel in kernels:
             check_kernel(kernel, *samples)
-        # A family is in float64 always: its flat members are nothing but rounding in float32.
+        # A family is always in float64: its wide kernels are nothing but rounding in float32.
         return Family(kernels, self.dtype if len(kernels) == 1 else "float64")

@@ -1,59 +1,69 @@
-"""Batches of rows, one after another, with no end in sight."""
+"""Two-sample test of batches of rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from btests import _core, pairwise_sum
+from btests import _core
 from btests._core.threads import limit_threads
 from btests._validation import check_seed, check_threads
 from btests.conclude import OVERFLOWED
 from btests.data.location import FRAME_ROWS, Frame
+from btests.data.protocol import Rows
 from btests.data.row_slice import Window
 from btests.data.sample import Sample
-from btests.kernels.protocol import Kernel, terms_of
+from btests.execution.samples import dealt, names_of, source_of, weaker
+from btests.kernels.protocol import Kernel
 from btests.nulls import Null
 from btests.partial_result import PartialResult
-from btests.plan import Array, Index, Plan
+from btests.plan import Plan
 from btests.result import TestResult
-from btests.selection import Aggregate, MedianHeuristic
-from btests.statistics import Family, with_accuracy
-from btests.statistics.multi_kernel import accuracies
-from btests.statistics.numpy_backend import kernel_scales
-from btests.streaming.columns import Columns
-from btests.streaming.feed import Batches, feed
+from btests.selection import Aggregate, MedianHeuristic, Selector
+from btests.selection.registry import KERNELS
+from btests.statistics import Accuracy, Statistic, plan_for, summarize_blocks, with_accuracy
+from btests.streaming.batches import BUFFER_BYTES, Batch, Batches, Columns, RowQueue, SampleBatches, feed, is_batches
 from btests.streaming.kernel_init import KernelInitializer
-from btests.summary import Part, Summary
+from btests.summary import Summary
 
-Rows = npt.NDArray[Any]
+#: Default block size: the number of rows is unknown.
+BLOCK_SIZE = 256
 
 
 class Stream:
-    """A two-sample test of batches that come one after another, of any size, with the memory of a few blocks.
+    """Two-sample test of batches of any size, in the memory of a few blocks.
 
-    Rows are tested in the order in which they come: row i of a block of x with row i of the block of y. For kernels
-    that need no data (``Gaussian(1.0)``, ``"energy"``, ``Aggregate`` of such), the answer is that of ``btest(x, y,
-    shuffle=False)`` with these blocks, to the last bit, however rows were batched. Others (the default, ``"gaussian"``,
-    ``MedianHeuristic``) use the first rows here and rows spread over all data there, and the answers differ.
+    Rows are tested in their order: row i of a block of x with row i of the block of y. For kernels that do not depend
+    on the data (``Gaussian(1.0)``, ``"energy"``, ``Aggregate`` of such), the result is that of ``btest(x, y,
+    shuffle=False)`` with these blocks, to the last bit, for any sizes of batches. Others (the default, ``"gaussian"``,
+    ``MedianHeuristic``) are chosen from the first rows here and from rows spread over all data there, and the results
+    differ.
 
     Parameters
     ----------
-    kernel
-        A kernel, its name, ``MedianHeuristic(...)``, or ``Aggregate(family)``; None is ``Aggregate(default_family())``.
-        Bandwidths that depend on the data come from the first 100 rows of each sample.
-    block_size
-        Rows of x and of y in a block; two numbers where they differ.
-    seed
-        For the null.
-    part
-        The number of this stream among several whose tallies will be added; each needs a number of its own.
-    dtype, n_threads
+    kernel : Kernel, str, MedianHeuristic, Aggregate or None
+        Kernel, its name, or a selector; None is ``Aggregate(default_family())``. Bandwidths that depend on the data
+        are computed from the first 100 rows of each sample.
+    block_size : int or (int, int)
+        Rows of x and of y in a block; two numbers if they differ.
+    seed : int, optional
+        Seed of the null distribution.
+    part : int
+        Number of this stream among several whose partial results are added; each needs a number of its own.
+    dtype : {"float64", "float32"}
         As in :func:`btests.btest`.
+    n_threads : int, optional
+        As in :func:`btests.btest`.
+
+    See Also
+    --------
+    btests.SequentialTest : Test that may be stopped at any time.
+    btests.PartialResult : Result of a part of the data, which adds to others.
 
     Examples
     --------
@@ -69,7 +79,7 @@ class Stream:
     def __init__(
         self,
         kernel: Kernel | MedianHeuristic | Aggregate | str | None = None,
-        block_size: int | tuple[int, int] = 256,
+        block_size: int | tuple[int, int] = BLOCK_SIZE,
         *,
         seed: int | None = None,
         part: int = 0,
@@ -83,73 +93,84 @@ class Stream:
         self._initializer = KernelInitializer.of(kernel, dtype)
         self._seed, self._part, self._n_threads = check_seed(seed), int(part), n_threads
         self._columns = Columns()
-        self._rows: tuple[list[Rows], list[Rows]] = ([], [])  # that wait for a block
-        self._n_rows = [0, 0]
+        self._queues = RowQueue(), RowQueue()
         self._n_done = 0
-        self._family: Family | None = None
+        self._statistic: Statistic | None = None
         self._frame: Frame | None = None
-        self._kernel_scale: list[float] = []
-        self._values: list[list[Array]] = []
-        self._nodes: Index = np.empty((0, 2), dtype=np.int64)
-        self._moments: list[Array] = []
+        self._accuracy: Sequence[Accuracy] = ()
+        # Of consecutive blocks, each of more blocks than the next.
+        self._summaries: list[tuple[Summary, ...]] = []
 
     def __repr__(self) -> str:
         size = self._b[0] if self._b[0] == self._b[1] else self._b
-        told = f"{self._initializer.kernel!r}, block_size={size}, seed={self._seed}"
-        n, waiting = self.n_blocks, self.n_pending
-        return f"Stream({told}: {n} block{'s' * (n != 1)}, {waiting[0]} and {waiting[1]} rows wait)"
+        options = f"{self._initializer.kernel!r}, block_size={size}, seed={self._seed}"
+        n, pending = self.n_blocks, self.n_pending
+        return f"Stream({options}: {n} block{'s' * (n != 1)}, {pending[0]} and {pending[1]} rows pending)"
 
     @property
     def n_rows(self) -> tuple[int, int]:
-        """Rows of x and of y that have come."""
-        return self._n_rows[0], self._n_rows[1]
+        """Rows of x and of y so far."""
+        x, y = self._queues
+        return self._n_done * self._b[0] + x.n_rows, self._n_done * self._b[1] + y.n_rows
 
     @property
     def n_full(self) -> tuple[int, int]:
-        """Blocks that the rows of x and those of y would fill."""
-        return self._n_rows[0] // self._b[0], self._n_rows[1] // self._b[1]
+        """Number of blocks that the rows of x fill, and those of y."""
+        n_x, n_y = self.n_rows
+        return n_x // self._b[0], n_y // self._b[1]
 
     @property
     def n_blocks(self) -> int:
-        """Blocks that are full."""
+        """Number of full blocks."""
         return min(self.n_full)
 
     @property
     def n_pending(self) -> tuple[int, int]:
         """Rows of x and of y that fill no block yet."""
-        n = self.n_blocks
-        return self._n_rows[0] - n * self._b[0], self._n_rows[1] - n * self._b[1]
+        (n_x, n_y), n = self.n_rows, self.n_blocks
+        return n_x - n * self._b[0], n_y - n * self._b[1]
 
     def update(self, x: Any = None, y: Any = None, *, names: Sequence[str] | None = None) -> None:
-        """Take more rows: arrays (m, d), vectors (m,) or data frames of numbers; None or no rows of one are fine.
+        """Add rows of x, of y, or of both. A batch on which a kernel fails is not added.
 
-        Columns of data frames are matched by name, and those of arrays where ``names`` tells them. A batch on which a
-        kernel fails is not taken.
+        Parameters
+        ----------
+        x, y : array (m, d), array (m,), data frame of numbers or None
+            Batches; they may be empty, and of different lengths.
+        names : sequence of str, optional
+            Names of the columns of arrays. Columns that have names are matched by name.
         """
-        columns, family = replace(self._columns), self._family
-        admitted = self._columns.admit(x, y, names)
-        for side, rows in enumerate(admitted):
-            if rows is not None:
-                self._rows[side].append(rows)
-                self._n_rows[side] += len(rows)
+        self.update_checked(Batch.of("x", x, names), Batch.of("y", y, names))
+
+    def update_checked(self, x: Batch | None, y: Batch | None) -> None:
+        """Add rows that were checked already, as :meth:`update` does."""
+        columns, statistic = replace(self._columns), self._statistic
+        added = [
+            (queue, rows)
+            for queue, rows in zip(self._queues, self._columns.match(x, y), strict=True)
+            if rows is not None
+        ]
+        for queue, rows in added:
+            queue.put(rows)
         try:
-            if self._family is None and self._can_begin():
+            if self._statistic is None and self._can_begin():
                 self._begin()
-            if self._family is not None:
+            if self._statistic is not None:
                 self._advance()
         except Exception:
-            self._columns, self._family = columns, family
-            for side, rows in enumerate(admitted):
-                if rows is not None:
-                    self._n_rows[side] -= len(self._rows[side].pop())
+            self._columns, self._statistic = columns, statistic
+            for queue, _ in added:
+                queue.take_back()
             raise
+        for queue, _ in added:
+            queue.detach()
 
     def consume(self, x: Iterable[Any], y: Iterable[Any]) -> Stream:
-        """Take the batches of two iterables, such as data loaders, until one of them ends, and return the stream.
+        """Add the batches of two iterables, such as data loaders, until one of them ends, and return the stream.
 
-        A batch is an array (m, d), a tensor, a data frame, or a tuple or list whose first entry is one of these.
-        Whichever sample is behind is read next, so that few rows wait where the lengths differ. After an exception
-        ``result()`` is the test of what came before it.
+        A batch is an array (m, d), a tensor, a data frame, or a tuple or list whose first entry is one of these. The
+        sample that has filled fewer blocks is read next, so that few rows are pending if the lengths differ. After an
+        exception ``result()`` is the test of the batches before it.
 
         Examples
         --------
@@ -158,7 +179,7 @@ class Stream:
         >>> batches = (rng.normal(size=(64, 2)) for _ in range(100))
         >>> others = (rng.normal(size=(40, 2)) for _ in range(100))
         >>> btests.Stream(block_size=50, seed=1).consume(batches, others)
-        Stream(Aggregate(default_family()), block_size=50, seed=1: 80 blocks, 160 and 0 rows wait)
+        Stream(Aggregate(default_family()), block_size=50, seed=1: 80 blocks, 160 and 0 rows pending)
         """
         feed(self, Batches(x, "x"), Batches(y, "y"))
         return self
@@ -167,25 +188,20 @@ class Stream:
         """Return the summary of all blocks so far: it adds to those of other streams, and can be saved."""
         n = self.n_blocks
         if n == 0:
-            raise ValueError(
-                f"no block is full yet: {self._n_rows[0]} and {self._n_rows[1]} rows came, and a block takes "
-                f"{self._b[0]} and {self._b[1]}"
-            )
-        family, summaries = self._so_far(n)
-        engine = "numpy"
-        if _core.is_available() and all(terms_of(kernel) is not None for kernel in family.kernels):
-            engine = f"compiled ({_core.instruction_set()})"
+            (n_x, n_y), (b_x, b_y) = self.n_rows, self._b
+            raise ValueError(f"no block is full yet: {n_x} and {n_y} rows came, and a block takes {b_x} and {b_y}")
+        statistic, summaries = self._in_memory(n) if self._statistic is None else (self._statistic, self._joined(n))
         aggregate = self._initializer.aggregate
         return PartialResult(
-            family.kernels,
+            statistic.kernels,
             summaries,
             self._seed,
             aggregate.correction,
             None if aggregate.weights is None else tuple(aggregate.weights),
-            engine=engine,
+            engine=statistic.engine(Sample(np.empty((1, 1)))),
             n_pending=self.n_pending,
             width=self._columns.width,
-            dtype=family.dtype,
+            dtype=getattr(statistic, "dtype", "float64"),
         )
 
     def result(self, null: Null | str | None = None) -> TestResult:
@@ -195,101 +211,95 @@ class Stream:
         """
         return self.partial().result(null)
 
-    def _plan(self, n_blocks: int, n_kernels: int) -> Plan:
-        return Plan(n_blocks * self._b[0], n_blocks * self._b[1], n_blocks, n_kernels)
+    def _plan(self, n_blocks: int, statistic: Statistic | None = None) -> Plan:
+        n_x, n_y = (n_blocks * b for b in self._b)
+        return Plan(n_x, n_y, n_blocks) if statistic is None else plan_for(statistic, n_x, n_y, min(self._b))
+
+    def _open_plan(self, n_blocks: int, statistic: Statistic) -> Plan:
+        """Return a plan whose last stratum is full: sums over the last of ``n_blocks`` blocks stay open for others."""
+        level = self._plan(n_blocks, statistic).stratum_level
+        return self._plan(-(-n_blocks >> level) << level, statistic)
 
     def _can_begin(self) -> bool:
-        """Whether there are rows enough to learn from, and blocks enough to know how they will be computed."""
-        if min(self._n_rows) < FRAME_ROWS or self.n_blocks * min(self._b) < self._initializer.n_rows:
+        """Return whether there are enough rows for the kernels, and enough blocks to know how they are computed."""
+        if min(self.n_rows) < FRAME_ROWS or self.n_blocks * min(self._b) < self._initializer.n_rows:
             return False
         assert self._columns.width is not None
-        # Of one kernel and of a family: what will be learned is not known yet.
-        plan, width = self._plan(self.n_blocks, 1), self._columns.width
+        # For one kernel and for a family: the kernels are not selected yet.
+        plan, width = self._plan(self.n_blocks), self._columns.width
         return all(
             _core.lanes_are_blocks(plan, width, n) == _core.lanes_are_blocks(plan, width, n, endless=True)
             for n in (1, 2)
         )
 
     def _begin(self) -> None:
+        """Select the kernels from the first rows."""
         n = -(-self._initializer.n_rows // min(self._b))  # blocks
-        x, y = (_first(rows, max(FRAME_ROWS, n * b)) for rows, b in zip(self._rows, self._b, strict=True))
-        self._family = self._initializer.kernels_for(x, y, self._plan(n, 1), self._columns.names)
+        x, y = (queue.first(max(FRAME_ROWS, n * b)) for queue, b in zip(self._queues, self._b, strict=True))
+        self._statistic = self._initializer.kernels_for(x, y, self._plan(n), self._columns.names)
         samples = Sample(x), Sample(y)
         self._frame = samples[0].frame
-        self._kernel_scale = kernel_scales(self._family.kernels, *samples)
-        self._family = self._family.suited(self._kernel_scale)
-        self._values = [[] for _ in self._family.kernels]
+        self._accuracy = self._statistic.accuracy(*samples)
+        self._statistic = self._statistic.prepare(*samples)
 
     def _advance(self) -> None:
-        """Compute the blocks that are full, and let their rows go."""
+        """Summarize the blocks that are full, and remove their rows."""
         n = self.n_blocks
         if n == self._n_done:
             return
-        assert self._family is not None
+        assert self._statistic is not None
         assert self._frame is not None
-        plan = self._plan(n, len(self._family.kernels))
-        windows, left = [], []
-        for rows, b in zip(self._rows, self._b, strict=True):
-            together = rows[0] if len(rows) == 1 else np.concatenate(rows)
-            n_used = (n - self._n_done) * b
-            left.append([together[n_used:].copy()] if len(together) > n_used else [])
-            windows.append(Window(np.ascontiguousarray(together[:n_used]), self._n_done * b, self._frame))
-        if windows[0].rows.dtype != windows[1].rows.dtype:
-            windows = [replace(window, rows=window.rows.astype(np.float64)) for window in windows]
+        plan = self._open_plan(n, self._statistic)
+        n_used = [(n - self._n_done) * b for b in self._b]
+        x, y = _of_one_dtype(*(queue.first(used) for queue, used in zip(self._queues, n_used, strict=True)))
+        window_x = Window(x, self._n_done * self._b[0], self._frame)
+        window_y = Window(y, self._n_done * self._b[1], self._frame)
         with limit_threads(self._n_threads):
-            found = self._family.summarize(
-                windows[0],
-                windows[1],
-                plan,
-                self._n_done,
-                n,
-                n_threads=None,
-                goes_on=True,
-            )
+            numbers = (self._n_done, n)
+            found = summarize_blocks(self._statistic, window_x, window_y, plan, numbers, n_threads=None, goes_on=True)
         if not all(np.isfinite(summary.values).all() and np.isfinite(summary.moments).all() for summary in found):
             raise ValueError(OVERFLOWED)
-        nodes = np.concatenate([self._nodes, found[0].parts[0].nodes])
-        moments = []
-        for j, summary in enumerate(found):
-            part = summary.parts[0]
-            self._values[j].append(part.values)
-            before = [self._moments[j]] if self._moments else []
-            merged, core = pairwise_sum.merge(nodes, np.concatenate([*before, part.moments]), n + 1, plan.stratum_level)
-            moments.append(core)
-        self._nodes, self._moments, self._n_done, self._rows = merged, moments, n, (left[0], left[1])
+        self._append(found, plan)
+        for queue, used in zip(self._queues, n_used, strict=True):
+            queue.drop(used)
+        self._n_done = n
 
-    def _so_far(self, n: int) -> tuple[Family, tuple[Summary, ...]]:
-        spans = np.array([[0, n]], dtype=np.int64)
-        if self._family is None:  # all rows are still here, as they would be in memory
-            x, y = (_first(rows, n * b) for rows, b in zip(self._rows, self._b, strict=True))
-            if x.dtype != y.dtype:
-                x, y = x.astype(np.float64), y.astype(np.float64)
-            family = self._initializer.kernels_for(x, y, self._plan(n, 1), self._columns.names)
-            samples = Sample(x), Sample(y)
-            plan = self._plan(n, len(family.kernels))
-            kernel_scale = kernel_scales(family.kernels, *samples)
-            found = family.suited(kernel_scale).summarize(*samples, plan)
-            parts = [replace(summary.parts[0], number=self._part) for summary in found]
-        else:
-            family, kernel_scale = self._family, self._kernel_scale
-            plan = self._plan(n, len(family.kernels))
-            parts = []
-            for values, moments in zip(self._values, self._moments, strict=True):
-                values[:] = [np.concatenate(values)]
-                nodes, folded = pairwise_sum.merge(self._nodes, moments, n, plan.stratum_level)
-                parts.append(Part(self._part, plan, spans, values[0], nodes, folded))
-        return family, with_accuracy([Summary((part,)) for part in parts], accuracies(family.kernels, kernel_scale))
+    def _append(self, found: tuple[Summary, ...], plan: Plan) -> None:
+        """Add the summaries of the next blocks; join those that are not longer than what follows.
+
+        So there are a few for any number of updates, and a value is copied as many times at most.
+        """
+        self._summaries.append(found)
+        while len(self._summaries) > 1 and self._summaries[-2][0].values.size <= self._summaries[-1][0].values.size:
+            last = [self._summaries.pop() for _ in range(2)]
+            self._summaries.append(_join(last, plan))
+
+    def _joined(self, n: int) -> tuple[Summary, ...]:
+        """Return the summaries of all n blocks."""
+        assert self._statistic is not None
+        plan = self._plan(n, self._statistic)
+        joined = _join(self._summaries, plan, self._part)
+        return with_accuracy(joined, self._accuracy)
+
+    def _in_memory(self, n: int) -> tuple[Statistic, tuple[Summary, ...]]:
+        """Return the statistic and the summaries of n blocks whose rows are all in the queues."""
+        x, y = _of_one_dtype(*(queue.first(n * b) for queue, b in zip(self._queues, self._b, strict=True)))
+        statistic = self._initializer.kernels_for(x, y, self._plan(n), self._columns.names)
+        samples, plan = (Sample(x), Sample(y)), self._plan(n, statistic)
+        found = summarize_blocks(statistic.prepare(*samples), *samples, plan)
+        return statistic, with_accuracy(_join([found], plan, self._part), statistic.accuracy(*samples))
 
 
-def _first(rows: list[Rows], n_rows: int) -> Rows:
-    """Return the first ``n_rows`` rows of some batches."""
-    found, n = [], 0
-    for batch in rows:
-        found.append(batch[: n_rows - n])
-        n += len(found[-1])
-        if n >= n_rows:
-            break
-    return np.ascontiguousarray(np.concatenate(found))
+def _of_one_dtype(x: Rows, y: Rows) -> tuple[Rows, Rows]:
+    return (x, y) if x.dtype == y.dtype else (x.astype(np.float64), y.astype(np.float64))
+
+
+def _join(summaries: Sequence[tuple[Summary, ...]], plan: Plan, number: int = 0) -> tuple[Summary, ...]:
+    """Return the summaries of consecutive blocks as one for each kernel, as part ``number`` of a plan."""
+    return tuple(
+        Summary.join(Summary((replace(one.parts[0], plan=plan, number=number),)) for one in of_one)
+        for of_one in zip(*summaries, strict=True)
+    )
 
 
 def _sizes(block_size: object) -> tuple[int, int]:
@@ -302,3 +312,55 @@ def _sizes(block_size: object) -> tuple[int, int]:
     if len(sizes) != 2:
         raise ValueError(f"block_size must be one number or two, got {block_size!r}")
     return int(sizes[0]), int(sizes[1])
+
+
+@dataclass(frozen=True, slots=True)
+class BatchQuestion:
+    """Test of two samples of which one or both are iterables of batches.
+
+    Attributes
+    ----------
+    kernel, null, seed, shuffle, dtype, n_threads
+        As in :func:`btests.btest`.
+    block_size : int or (int, int), optional
+        Rows of a block; two numbers if they differ. None is 256.
+    progress : callable, optional
+        Called with the number of rows so far, and 0: their total is unknown.
+    began : float
+        When the work began, on ``time.perf_counter``.
+    buffer_bytes : int
+        Size of the buffer, for each sample, that shuffles rows.
+    """
+
+    kernel: Kernel | Selector | Aggregate | str | None
+    null: Null
+    seed: int
+    shuffle: bool | str
+    block_size: Any = None
+    dtype: str = "float64"
+    n_threads: int | None = None
+    progress: Callable[[int, int], None] | None = None
+    began: float = field(default_factory=time.perf_counter)
+    buffer_bytes: int = BUFFER_BYTES
+
+    def of(self, x: Any, y: Any) -> TestResult:
+        """Return the test of x and y."""
+        kernel: Any = KERNELS["gaussian"] if self.kernel is None else self.kernel
+        size = BLOCK_SIZE if self.block_size is None else self.block_size
+        stream = Stream(kernel, size, seed=self.seed, dtype=self.dtype, n_threads=self.n_threads)
+        with closing(self._side("x", x, 1)) as side_x, closing(self._side("y", y, 2)) as side_y:
+            feed(stream, side_x, side_y, progress=self.progress, advice="; a stream of your own keeps what it has")
+            order = weaker(side_x.how, side_y.how)
+        if stream.n_blocks == 0:
+            (n_x, n_y), sizes = stream.n_rows, f"block_size is {size}"
+            raise ValueError(f"x has {n_x} rows and y has {n_y}, and {sizes}; name one that they fill")
+        found = replace(stream.partial(), order=order).result(self.null)
+        chosen_by = KERNELS[kernel] if isinstance(kernel, str) else kernel
+        selector = chosen_by if isinstance(chosen_by, (Selector, Aggregate)) else None
+        return replace(found, read="in batches", selector=selector)
+
+    def _side(self, label: str, value: Any, stream: int) -> Batches | SampleBatches:
+        if is_batches(value):
+            return Batches(value, label, (self.seed, stream) if self.shuffle else None, self.buffer_bytes)
+        source = source_of(label, value)
+        return SampleBatches(dealt(source, self.seed, stream, self.shuffle), names_of(value, source))

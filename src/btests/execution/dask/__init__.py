@@ -1,9 +1,8 @@
-"""The same test on dask.distributed: rows are dealt between workers, and only summaries come back."""
+"""Tests on dask.distributed: rows are in shards on workers, and only summaries are fetched."""
 
-from btests.execution.dask.errors import ClusterError
-from btests.execution.dask.reaching import reach
-from btests.execution.dask.rounds import on_workers
-from btests.execution.dask.spread import Spread
-from btests.execution.dask.value import Cluster
+from btests.execution.dask.block_tasks import on_workers
+from btests.execution.dask.cluster import Cluster, ClusterError, TaskSizes, Timeouts
+from btests.execution.dask.connect import connect
+from btests.execution.dask.sharded_sample import ShardedSample
 
-__all__ = ["Cluster", "ClusterError", "Spread", "on_workers", "reach"]
+__all__ = ["Cluster", "ClusterError", "ShardedSample", "TaskSizes", "Timeouts", "connect", "on_workers"]

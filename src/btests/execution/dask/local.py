@@ -1,35 +1,56 @@
-"""A cluster of this machine's own: a scheduler in this process, and workers that are processes of their own."""
+"""Cluster on this machine: a scheduler in this process and workers in subprocesses."""
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
+import socket
+import stat
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
-from btests.execution.dask.asking import wait_for_workers
-from btests.execution.dask.errors import ClusterError
-from btests.execution.dask.folders import own_folder
+from btests.execution.dask.cluster import ClusterError, Scheduler
 
-# Seconds until all workers have started, on a machine that is busy elsewhere, and have found their scheduler.
+try:
+    import fcntl
+except ImportError:  # no file locks on this system: folders of killed processes are not removed
+    fcntl = None  # type: ignore[assignment]
+
+#: Prefix of the names of folders for the files of workers.
+PREFIX = "btests-workers-"
+
+# File in such a folder that names the machine, and that the process holds a lock on while it runs.
+_OWNER = "owner"
+
+# Seconds until all workers have started and connected, on a busy machine.
 _START = 120.0
 
-# Seconds after which somebody looks whether those that start are still there.
-_LOOK = 1.0
+# Polling interval for processes that start, in seconds.
+_POLL = 1.0
 
-# Seconds that a worker has to end by itself.
+# Seconds for a worker to end by itself before it is killed.
 _END = 5.0
 
 
 @contextmanager
 def local_client(n_workers: int, memory: str = "auto") -> Iterator[Any]:
-    """Yield a client of ``n_workers`` new processes with one thread each, and end them afterwards.
+    """Yield a client of new worker processes with one thread each, and end them afterwards.
 
-    Each may take ``memory``, such as "2GB"; "auto" is its share of the machine. They are started as commands and do not
-    run the caller's script again, so it needs no ``if __name__ == "__main__"``.
+    They are started as commands and do not import the caller's script, which needs no ``if __name__ == "__main__"``.
+
+    Parameters
+    ----------
+    n_workers : int
+        Number of processes.
+    memory : str
+        Memory limit of each, such as "2GB"; "auto" is its share of the machine.
     """
     from distributed import Client, LocalCluster
 
@@ -42,44 +63,49 @@ def local_client(n_workers: int, memory: str = "auto") -> Iterator[Any]:
         try:
             for _ in range(n_workers):
                 started.append(start_worker(cluster.scheduler_address, folder, memory))
-            _wait(client, started)
+            _wait(Scheduler(client, cluster.scheduler_address), started)
             yield client
         finally:
             end_workers(started)
 
 
-def start_worker(address: str, folder: str, memory: str = "auto") -> subprocess.Popen[bytes]:
-    """Return a new process that keeps a worker of one thread alive, with its files in a folder."""
-    command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"]
-    # A worker that has started when its scheduler is gone, killed with this process, would look for it for ever.
-    command += ["--death-timeout", f"{_START:g}"]
+def start_worker(
+    address: str, folder: str, memory: str = "auto", *, seconds: float = _START
+) -> subprocess.Popen[bytes]:
+    """Return the process of a new nanny and worker of one thread with its files in a folder.
+
+    It ends if the scheduler at ``address`` cannot be reached within ``seconds``: this process may be killed.
+    """
+    command = [sys.executable, "-m", "dask", "worker", address, "--nthreads", "1", "--no-dashboard"]
+    command += ["--death-timeout", f"{seconds:g}", "--memory-limit", memory, "--local-directory", folder]
     return subprocess.Popen(
-        [*command, "--memory-limit", memory, "--local-directory", folder],
-        env=_environment(),
+        command,
+        env=_environment(folder),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
 
 
-def _environment() -> dict[str, str]:
+def _environment(folder: str) -> dict[str, str]:
+    """Return the environment variables of a worker: dask's settings and the import path of this process."""
     import dask
 
-    # Dask has glibc give memory back at once (MALLOC_TRIM_THRESHOLD_), which makes array work two to three times as
-    # slow: None unsets it. What this process has set otherwise, workers have, too.
+    # By default dask makes glibc return memory at once (MALLOC_TRIM_THRESHOLD_), which makes array work two to three
+    # times as slow; None unsets it.
     settings = dask.config.merge(
         dask.config.config, {"distributed": {"nanny": {"pre-spawn-environ": {"MALLOC_TRIM_THRESHOLD_": None}}}}
     )
-    return os.environ | {
-        "DASK_INTERNAL_INHERIT_CONFIG": dask.config.serialize(settings),
-        # Kernels of a user's own modules are found where this process finds them.
-        "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path),
-    }
+    descriptor, path = tempfile.mkstemp(prefix="dask-", suffix=".yaml", dir=folder)
+    with os.fdopen(descriptor, "w") as file:
+        json.dump(settings, file)  # JSON is YAML
+    # Kernels of a user's own modules are imported from where this process imports them.
+    return os.environ | {"DASK_CONFIG": path, "PYTHONPATH": os.pathsep.join(entry or os.getcwd() for entry in sys.path)}
 
 
-def _wait(client: Any, started: list[subprocess.Popen[bytes]]) -> None:
-    address, end = client.scheduler.address, time.monotonic() + _START
-    while not wait_for_workers(client, address, len(started), _LOOK):
+def _wait(scheduler: Scheduler, started: list[subprocess.Popen[bytes]]) -> None:
+    end = time.monotonic() + _START
+    while not scheduler.wait_for_workers(len(started), _POLL):
         ended = [process.returncode for process in started if process.poll() is not None]
         if ended:
             raise ClusterError(f"a worker has ended while it started, with status {ended[0]}")
@@ -88,15 +114,13 @@ def _wait(client: Any, started: list[subprocess.Popen[bytes]]) -> None:
 
 
 def end_workers(started: list[subprocess.Popen[bytes]]) -> None:
-    """End workers and those who keep them."""
+    """End nannies and their workers."""
     import psutil
 
     children = []
     for process in started:
-        try:
+        with suppress(psutil.NoSuchProcess):
             children += psutil.Process(process.pid).children(recursive=True)
-        except psutil.NoSuchProcess:
-            continue
     for process in started:
         process.terminate()
     for process in started:
@@ -105,8 +129,46 @@ def end_workers(started: list[subprocess.Popen[bytes]]) -> None:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-    for child in children:  # a worker whose keeper had to be killed
-        try:
+    for child in children:  # a worker whose nanny had to be killed
+        with suppress(psutil.NoSuchProcess):
             child.kill()
-        except psutil.NoSuchProcess:
-            continue
+
+
+@contextmanager
+def own_folder() -> Iterator[str]:
+    """Yield a new folder, which is removed afterwards; first remove those that killed processes have left."""
+    remove_stale_folders(Path(tempfile.gettempdir()))
+    with tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as folder, _locked(Path(folder)):
+        yield folder
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    if fcntl is None:
+        yield
+        return
+    with (folder / f"{_OWNER}.new").open("w") as file:
+        with suppress(OSError):  # a file system without locks
+            file.write(socket.gethostname())
+            file.flush()
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Renamed after it is locked: under this name it is never without a lock while the process runs.
+            os.rename(file.name, folder / _OWNER)
+        yield
+
+
+def remove_stale_folders(parent: Path) -> None:
+    """Remove the folders of this user's workers whose process has ended, so that its lock is released."""
+    if fcntl is None:
+        return
+    for folder in parent.glob(f"{PREFIX}*"):
+        with suppress(OSError):  # in use, removed meanwhile, or of another user
+            found = folder.lstat()
+            if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+                continue
+            descriptor = os.open(folder / _OWNER, os.O_RDWR | os.O_NOFOLLOW)
+            with os.fdopen(descriptor, "r+") as file:
+                # Locks of another machine on a shared file system may not be visible here.
+                if os.fstat(descriptor).st_uid == os.getuid() and file.read() == socket.gethostname():
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises while the process runs
+                    shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""A scheduler that is started by command, as users do, and can be killed."""
+"""Start a scheduler as a command, as users do, so that it can be killed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from btests.execution.dask.local import end_workers, start_worker
 
 
 def free_port() -> int:
-    """Return a port at which nobody listens."""
+    """Return a port without a listener."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return int(listener.getsockname()[1])
@@ -22,13 +22,13 @@ def free_port() -> int:
 
 def start_scheduler(port: int) -> subprocess.Popen[bytes]:
     """Return the process of a new scheduler."""
-    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port)]
+    command = [sys.executable, "-m", "dask", "scheduler", "--host", "127.0.0.1", "--port", str(port)]
     quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     return subprocess.Popen([*command, "--dashboard-address", "127.0.0.1:0"], **quiet)
 
 
 @contextmanager
-def commanded(port: int, folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+def scheduler_process(port: int, folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """Yield the address of a scheduler with one worker, and its process."""
     address = f"tcp://127.0.0.1:{port}"
     with start_scheduler(port) as scheduler:

@@ -1,4 +1,4 @@
-"""What the past says about new rows."""
+"""Values and payoffs of new pairs."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def some(n: int, d: int, seed: int) -> tuple[Array, Array]:
     return rng.normal(size=(n, d)), rng.normal(0.3, 1.0, size=(n, d))
 
 
-def witness(n: int, d: int, n_kept: int = 100) -> Witness:
+def witness(n: int, d: int, window_size: int = 100) -> Witness:
     x, y = some(n, d, 0)
-    new = Witness.of((Gaussian(1.0), Linear()), n_kept, d)
+    new = Witness.start((Gaussian(1.0), Linear()), window_size, d)
     return new.after(x, y, new.value(x, y))
 
 
@@ -42,9 +42,9 @@ def test_a_swap_changes_the_sign_and_not_a_bit_more(d: int) -> None:
     assert not old.value(x, x).any()
 
 
-def test_it_keeps_the_last_pairs_and_knows_nothing_at_first() -> None:
+def test_it_has_the_last_pairs_and_is_zero_at_first() -> None:
     x, y = some(30, 2, 0)
-    old = Witness.of((Gaussian(1.0),), 12, 2)
+    old = Witness.start((Gaussian(1.0),), 12, 2)
     assert not old.value(x, y).any()
     assert not old.payoffs(np.ones((3, 1))).any()
     for first in range(0, 30, 5):
@@ -61,12 +61,12 @@ def test_payoffs_are_measured_by_the_past_and_stay_within_one() -> None:
     payoffs = old.after(*some(1, 2, 3), np.ones((1, 2))).payoffs(values)
     assert np.abs(payoffs).max() == 1.0
     assert payoffs[1, 1] == 0.0
-    unscaled = Witness.of((Gaussian(1.0),), 5, 1).after(np.ones((1, 1)), np.ones((1, 1)), np.zeros((1, 1)))
+    unscaled = Witness.start((Gaussian(1.0),), 5, 1).after(np.ones((1, 1)), np.ones((1, 1)), np.zeros((1, 1)))
     assert not unscaled.payoffs(np.ones((2, 1))).any()  # no bets before there is a scale
 
 
 def test_sums_that_overflow_are_refused() -> None:
-    big = Witness.of((Linear(),), 300, 1)
+    big = Witness.start((Linear(),), 300, 1)
     big = big.after(np.full((300, 1), 1e154), np.full((300, 1), -1e154), np.zeros((300, 1)))
     with pytest.raises(ValueError, match="the kernel overflowed here; scale the data down"):
         big.value(np.full((2, 1), 1e154), np.zeros((2, 1)))

@@ -1,4 +1,4 @@
-"""What the workers of a killed process leave is removed by the next one, and nothing else is."""
+"""Folders that workers of killed processes have left are removed, and no others."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from btests.execution.dask import folders
+from btests.execution.dask import local
 
 pytest.importorskip("fcntl")
 
 _KILLED = """
 import os, signal
 from pathlib import Path
-from btests.execution.dask.folders import own_folder
+from btests.execution.dask.local import own_folder
 with own_folder() as folder:
     (Path(folder) / "inside").mkdir()
     (Path(folder) / "inside" / "rows").write_bytes(bytes(100))
@@ -51,9 +51,9 @@ def test_folders_of_killed_processes(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (linked / "owner").symlink_to(precious / "owner")
     last = left_behind(tmp_path)
     kept = {path.name for path in tmp_path.iterdir()}
-    with folders.own_folder() as mine, folders.own_folder() as other:
+    with local.own_folder() as mine, local.own_folder() as other:
         assert not last.exists()
-        folders.remove_left_behind(tmp_path)  # whoever lives keeps what is his
+        local.remove_stale_folders(tmp_path)  # those of running processes stay
         assert Path(mine).exists()
         assert Path(other).exists()
     assert {path.name for path in tmp_path.iterdir()} == kept - {last.name}
@@ -62,6 +62,6 @@ def test_folders_of_killed_processes(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_folders_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     left = left_behind(tmp_path)
-    monkeypatch.setattr("btests.execution.dask.folders.os.getuid", lambda: os.geteuid() + 1)
-    folders.remove_left_behind(tmp_path)
+    monkeypatch.setattr("btests.execution.dask.local.os.getuid", lambda: os.geteuid() + 1)
+    local.remove_stale_folders(tmp_path)
     assert left.exists()

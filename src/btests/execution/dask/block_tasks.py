@@ -1,0 +1,255 @@
+"""Blocks of a test on a cluster: submit chunks in bounded batches; split and retry those whose worker was lost."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import numpy as np
+
+from btests import _core
+from btests.data.location import Frame
+from btests.data.protocol import Rows
+from btests.data.row_slice import Window
+from btests.data.take import put
+from btests.execution.dask.cluster import Cluster, ClusterError
+from btests.execution.dask.futures import is_lost_worker, outcome, release, submitting, wait
+from btests.execution.dask.sharded_sample import MEMORY_RATIO, ShardedSample, ShardFuture
+from btests.execution.dask.shards import Shard, concatenated
+from btests.execution.out_of_core import Done, Found, Stored, chunks, divided, row_bytes
+from btests.plan import Array, Plan
+from btests.statistics import Statistic, summarize_blocks
+from btests.summary import Summary
+
+# Maximum number of summaries that are joined on a worker before they are fetched.
+_FAN_IN = 8
+
+# Pending tasks for each thread: one is computed while the rows of the next are collected.
+_PENDING = 2
+
+# Prefix of keys that dask's scheduler takes for short tasks and does not move between workers. One that is moved takes
+# all shards of its worker along: without this name workers grew by 49 partitions, and not 12, in
+# tests/dask/test_memory.py.
+_PIECES = "split-shuffle"
+
+#: Blocks ``first .. last - 1``.
+Chunk = tuple[int, int]
+
+#: Places of some rows, (m,), and the rows, (m, width).
+Piece = tuple[Any, Rows]
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRows:
+    """Rows of a sample that the blocks of a chunk need.
+
+    Attributes
+    ----------
+    start, n_rows : int
+        Position of the first in the sample, and their number.
+    width : int
+        Coordinates of a row.
+    dtype : numpy.dtype
+        Of the rows.
+    frame : Frame
+        Location and scale of the sample.
+    scales : array (width,), optional
+        Divisors of the columns.
+    """
+
+    start: int
+    n_rows: int
+    width: int
+    dtype: np.dtype[Any]
+    frame: Frame
+    scales: Array | None = None
+
+    def window(self, pieces: Sequence[Piece]) -> Window:
+        """Return the rows in their order from pieces of several workers."""
+        if sum(len(places) for places, _ in pieces) != self.n_rows:
+            raise AssertionError(f"a chunk of {self.n_rows} rows got another number of rows")
+        rows = np.empty((self.n_rows, self.width), dtype=self.dtype)
+        for places, piece in pieces:
+            if len(places):
+                put(np.ascontiguousarray(piece, dtype=self.dtype), places, rows)
+        return Window(divided(rows, self.scales), self.start, self.frame)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockTask:
+    """Kernels, plan and instruction set of all chunks."""
+
+    statistic: Statistic
+    plan: Plan
+    instructions: str
+
+
+def collect_pieces(shards: Sequence[Sequence[Shard]], ranges: Sequence[tuple[int, int]]) -> list[Piece]:
+    """Return the rows of a chunk that are in shards of x, and of y; places count from the first of each range."""
+    found = []
+    for own, (first, last) in zip(shards, ranges, strict=True):
+        positions, rows = concatenated([shard.between(first, last) for shard in own])
+        found.append(((positions - first).astype(np.uint32 if last - first < 2**32 else np.int64), rows))
+    return found
+
+
+def summarize_chunk(
+    pieces: Sequence[Sequence[Piece]], rows: Sequence[ChunkRows], task: BlockTask, chunk: Chunk
+) -> tuple[Summary, ...]:
+    """Return the summary of a chunk for each kernel, on one thread: a worker runs as many tasks as it has threads."""
+    if _core.is_available() and _core.instruction_set() != task.instructions:
+        _core.use_instruction_set(task.instructions)
+    x, y = (one.window([of_both[i] for of_both in pieces]) for i, one in enumerate(rows))
+    return summarize_blocks(task.statistic, x, y, task.plan, chunk, n_threads=1)
+
+
+def join(found: Sequence[tuple[Summary, ...]]) -> tuple[Summary, ...]:
+    """Return the summaries of several chunks as one for each kernel."""
+    return tuple(Summary.join(of_one) for of_one in zip(*found, strict=True))
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Chunks whose summaries are joined on a worker."""
+
+    chunks: list[Chunk]
+    futures: list[Any]
+    joined: Any
+
+    def release(self) -> None:
+        """Release all futures."""
+        release([*self.futures, self.joined])
+
+
+@dataclass(frozen=True, slots=True)
+class BlockRun:
+    """All blocks of one plan, for one family of kernels, on a cluster."""
+
+    cluster: Cluster
+    statistic: Statistic
+    x: Stored
+    y: Stored
+    plan: Plan
+    _alone: list[Chunk] = field(default_factory=list, repr=False)  # single blocks to retry without other tasks
+    _retried: set[Chunk] = field(default_factory=set, repr=False)
+
+    def run(self, done: Done) -> Found:
+        """Yield numbers of rows and the summaries of their blocks, as they are computed."""
+        pending: list[_Batch] = []
+        with submitting(self.cluster):
+            try:
+                yield from self._run(done, pending)
+            finally:  # an error, or the caller has closed this generator
+                for batch in pending:
+                    batch.release()
+
+    def _run(self, done: Done, pending: list[_Batch]) -> Found:
+        todo = deque(missing for chunk in self._chunks() for missing in done.left_of(*chunk))
+        n_threads = self.cluster.n_threads
+        size = max(1, min(_FAN_IN, len(todo) // (_PENDING * n_threads)))
+        n_batches = max(1, math.ceil(_PENDING * n_threads / size))
+        while todo or pending or self._alone:
+            while todo and len(pending) < n_batches:
+                pending.append(self._submit([todo.popleft() for _ in range(min(size, len(todo)))]))
+            if not pending:
+                pending.append(self._submit([self._alone.pop()]))
+            wait(self.cluster, [batch.joined for batch in pending], first=True)
+            for batch in [batch for batch in pending if batch.joined.status != "pending"]:
+                found, error = outcome(self.cluster, [batch.joined])
+                if error is None:
+                    yield self._n_rows(batch.chunks), found[0]
+                else:
+                    yield from self._recover(batch, todo)
+                pending.remove(batch)
+                batch.release()
+
+    def _chunks(self) -> list[Chunk]:
+        bytes_per_pair, cluster, sizes = row_bytes(self.x, self.y), self.cluster, self.cluster.sizes
+        shards = [shard.rows for sample in (self.x, self.y) for shard in _sharded(sample).shards]
+        largest = max(rows.last - rows.first for rows in shards) * bytes_per_pair // 2
+        most = max(largest, sizes.chunk)
+        if cluster.memory:
+            most = min(most, cluster.memory // MEMORY_RATIO)
+        total = max(len(self.x), len(self.y)) * bytes_per_pair
+        budget = max(1, min(most, max(sizes.least, total // (4 * cluster.n_threads))))
+        return chunks(self.plan, bytes_per_pair, budget, n_kernels=len(self.statistic.kernels))
+
+    def _submit(self, some: list[Chunk]) -> _Batch:
+        by_worker = self._by_worker()
+        futures = [self._submit_chunk(chunk, by_worker) for chunk in some]
+        if len(futures) == 1:
+            return _Batch(some, futures, futures[0])
+        return _Batch(some, futures, self.cluster.submit("btests_join", join, futures, priority=2))
+
+    def _submit_chunk(
+        self, chunk: Chunk, by_worker: Sequence[tuple[str, tuple[list[ShardFuture], list[ShardFuture]]]]
+    ) -> Any:
+        starts, ends = self.plan.start(chunk[0]), self.plan.start(chunk[1])
+        rows, ranges = [], []
+        same = self.x.dealt.dtype == self.y.dealt.dtype
+        for sample, start, end in zip((self.x, self.y), starts, ends, strict=True):
+            dtype = sample.dealt.dtype if same else np.dtype(np.float64)
+            rows.append(ChunkRows(start, end - start, sample.width, dtype, sample.frame, sample.scales))
+            ranges.append((sample.begin + start, sample.begin + end))
+        pieces = []
+        for home, of_both in by_worker:
+            shards = [
+                [shard.future for shard in own if shard.overlaps(*wanted)]
+                for own, wanted in zip(of_both, ranges, strict=True)
+            ]
+            if any(shards):
+                pieces.append(self.cluster.submit(_PIECES, collect_pieces, shards, ranges, home=home))
+        task, of = BlockTask(self.statistic, self.plan, self.cluster.instructions), f"{chunk[0]}-{chunk[1]}"
+        return self.cluster.submit("btests_summarize", summarize_chunk, pieces, rows, task, chunk, of=of, priority=1)
+
+    def _by_worker(self) -> list[tuple[str, tuple[list[ShardFuture], list[ShardFuture]]]]:
+        """Return for each worker its shards of x and of y."""
+        x, y = (_sharded(sample).by_worker() for sample in (self.x, self.y))
+        return [(home, (x.get(home, []), y.get(home, []))) for home in {**x, **y}]
+
+    def _n_rows(self, some: list[Chunk]) -> int:
+        return sum(sum(self.plan.start(last)) - sum(self.plan.start(first)) for first, last in some)
+
+    def _recover(self, batch: _Batch, todo: deque[Chunk]) -> Found:
+        """Yield the chunks of a failed batch that are computed; put the halves of the others back."""
+        wait(self.cluster, batch.futures)
+        for chunk, future in zip(batch.chunks, batch.futures, strict=True):
+            found, error = outcome(self.cluster, [future])
+            if error is None:
+                yield self._n_rows([chunk]), found[0]
+                continue
+            if not is_lost_worker(error):
+                raise error
+            first, last = chunk
+            if last - first > 1:
+                middle = (first + last) // 2
+                todo.extendleft([(middle, last), (first, middle)])
+            elif chunk not in self._retried:
+                self._retried.add(chunk)
+                self._alone.append(chunk)
+            else:
+                self._refuse()
+        for sample in (self.x, self.y):  # shards that were lost with a worker too often
+            _sharded(sample).settle()
+
+    def _refuse(self) -> NoReturn:
+        b_x, b_y = -(-self.plan.n_x // self.plan.n_blocks), -(-self.plan.n_y // self.plan.n_blocks)
+        b = max(2, min(self.plan.block_size // 2, math.isqrt(self.cluster.memory // 288) or self.plan.block_size))
+        raise ClusterError(
+            f"workers were lost while computing a single block of {b_x} and {b_y} rows, and a worker may take "
+            f"{self.cluster.limit}; take block_size={b} or less, or give workers more"
+        )
+
+
+def on_workers(statistic: Statistic, x: Stored, y: Stored, plan: Plan, done: Done, *, n_threads: int | None) -> Found:
+    """Yield the summaries of all blocks, computed by the workers that hold the rows, one thread for each task."""
+    return BlockRun(_sharded(x).cluster, statistic, x, y, plan).run(done)
+
+
+def _sharded(sample: Stored) -> ShardedSample:
+    found = sample.dealt
+    assert isinstance(found, ShardedSample), "both samples are on the cluster, or none"
+    return found

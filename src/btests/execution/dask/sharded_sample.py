@@ -1,0 +1,332 @@
+"""Sample on a cluster: its rows are in shards on the disks of workers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, NoReturn
+
+import numpy as np
+
+from btests._memory import amount
+from btests.data.arrays import ArraySource
+from btests.data.dask_source import DaskSource
+from btests.data.permutation import Permuted
+from btests.data.permuted import Dealt, paths_of
+from btests.data.protocol import Rows, Source
+from btests.execution.dask.cluster import Cluster, ClusterError
+from btests.execution.dask.environment import path_exists, with_absolute_paths
+from btests.execution.dask.futures import failure, is_lost_worker, outcome, release, submitting, wait
+from btests.execution.dask.shards import (
+    RowPositions,
+    extents,
+    rows_at,
+    shard_of_array,
+    shard_of_partitions,
+    shard_of_range,
+)
+from btests.plan import Index
+
+#: Minimum ratio of the memory of a worker to the rows of one task: it holds them twice, and intermediate arrays.
+MEMORY_RATIO = 16
+
+# Rows that are fetched at a time where a few are needed: callers that need the first need more.
+_PREFETCH = 512
+
+# Rows whose positions are sent along with one graph, at 4 bytes each.
+_POSITIONS = 2**20
+
+# Attempts to fetch a few rows while workers are lost.
+_ATTEMPTS = 3
+
+# Shards of fewer rows are not divided when their worker is lost.
+_MIN_ROWS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class RowRange:
+    """Rows ``first .. last - 1`` of a sample; of a dask collection, also the numbers of its first and last partition.
+
+    The end of ``partitions`` is excluded.
+    """
+
+    first: int
+    last: int
+    partitions: tuple[int, int] | None = None
+
+    def halves(self) -> tuple[RowRange, RowRange] | None:
+        """Return both halves, None for a range that is not divided: partitions are as dask makes them."""
+        if self.partitions is not None or self.last - self.first < 2 * _MIN_ROWS:
+            return None
+        middle = (self.first + self.last) // 2
+        return RowRange(self.first, middle), RowRange(middle, self.last)
+
+
+@dataclass(slots=True)
+class ShardFuture:
+    """Rows of a sample and the future of the shard that holds them.
+
+    ``extent`` is the first position of the shard and one more than its last, None if any position is possible.
+    """
+
+    rows: RowRange
+    future: Any = None
+    extent: tuple[int, int] | None = None
+
+    def overlaps(self, first: int, last: int) -> bool:
+        """Return whether the shard may hold positions in ``first .. last - 1``."""
+        return self.extent is None or (self.extent[0] < last and first < self.extent[1])
+
+    def holds_any(self, positions: Index) -> bool:
+        """Return whether the shard may hold one of some increasing positions."""
+        if self.extent is None:
+            return True
+        a, b = np.searchsorted(positions, self.extent)
+        return bool(a < b)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShardedSample:
+    """Rows of a sample in the order of the test, in shards on the workers of a cluster.
+
+    Attributes
+    ----------
+    cluster : Cluster
+        Where the rows are.
+    dealt : Dealt
+        The source, and the order of its rows.
+    label : str
+        x or y.
+    shards : list of ShardFuture
+        All shards; one whose worker was lost is replaced.
+    """
+
+    cluster: Cluster
+    dealt: Dealt
+    label: str
+    shards: list[ShardFuture] = field(default_factory=list, repr=False)
+    _prefetched: dict[int, Rows] = field(init=False, repr=False, default_factory=dict)
+
+    @classmethod
+    def submit(cls, cluster: Cluster, dealt: Dealt, label: str) -> ShardedSample:
+        """Submit the tasks that read all rows of a sample into shards, and return the sample."""
+        sample = cls(cluster, dealt, label)
+        row_bytes = sample.width * sample.dtype.itemsize
+        with submitting(cluster):
+            _check_files(cluster, dealt.source)
+            sample.shards.extend(map(ShardFuture, row_ranges(dealt.source, row_bytes, cluster)))
+            try:
+                sample._submit(sample.shards)
+            except BaseException:
+                sample.close()
+                raise
+        return sample
+
+    @property
+    def how(self) -> str:
+        """What was done to the order of the rows."""
+        return self.dealt.how
+
+    @property
+    def width(self) -> int:
+        """Coordinates of a row."""
+        return self.dealt.width
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """float32 or float64."""
+        return self.dealt.dtype
+
+    @property
+    def identity(self) -> str:
+        """Text that differs for other rows or another order; it does not depend on the cluster."""
+        return self.dealt.identity
+
+    def window(self, first: int, last: int) -> Rows:
+        """Return the rows at positions ``first .. last - 1``, of which there are few: (last - first, width)."""
+        return self.at(np.arange(first, last, dtype=np.int64))
+
+    def at(self, positions: Index) -> Rows:
+        """Return the rows at a few positions, in the order given: (m,) to (m, width)."""
+        positions = np.asarray(positions, dtype=np.int64)
+        first = int(positions[0]) if len(positions) else 0
+        if np.any(positions != np.arange(first, first + len(positions))):
+            return self._fetch(positions)
+        if len(self._prefetched.get(first, ())) < len(positions):
+            end = min(len(self.dealt), first + max(_PREFETCH, len(positions)))
+            self._prefetched[first] = self._fetch(np.arange(first, end, dtype=np.int64))
+        return self._prefetched[first][: len(positions)]
+
+    def close(self) -> None:
+        """Release all shards, whose files are then removed."""
+        release(shard.future for shard in self.shards)
+        self.shards.clear()
+        self._prefetched.clear()
+        self.dealt.close()
+
+    def settle(self) -> None:
+        """Wait for all shards; those whose workers were lost are read again, alone or in smaller pieces."""
+        self._wait()
+        if self.how != "exact":
+            for shards, found in self._map_workers("btests_extents", lambda shard: shard.extent is None, extents):
+                for shard, extent in zip(shards, found, strict=True):
+                    shard.extent = extent
+
+    def by_worker(self, which: Callable[[ShardFuture], bool] = lambda shard: True) -> dict[str, list[ShardFuture]]:
+        """Return shards by the address of the worker that holds them; under "" those that are pending."""
+        shards = list(filter(which, self.shards))
+        holders = self.cluster.scheduler.who_has([shard.future for shard in shards]) if shards else {}
+        found: dict[str, list[ShardFuture]] = {}
+        for shard in shards:
+            addresses = holders.get(shard.future.key) or ("",)
+            found.setdefault(min(addresses), []).append(shard)
+        return found
+
+    def _fetch(self, positions: Index) -> Rows:
+        wanted, back = np.unique(positions, return_inverse=True)
+        rows = np.empty((len(wanted), self.width), dtype=self.dtype)
+        with submitting(self.cluster):
+            self.settle()
+            for _, (places, own) in self._map_workers(
+                "btests_rows", lambda shard: shard.holds_any(wanted), rows_at, wanted
+            ):
+                rows[np.searchsorted(wanted, places)] = own
+        return np.asarray(rows[back])
+
+    def _wait(self) -> None:
+        wait(self.cluster, [shard.future for shard in self.shards])
+        for shard in list(self.shards):
+            error = failure(self.cluster, shard.future)
+            if error is None:
+                continue
+            if not is_lost_worker(error):
+                raise error
+            self._retry(shard)
+
+    def _map_workers(
+        self, prefix: str, which: Callable[[ShardFuture], bool], function: Any, *arguments: Any
+    ) -> list[tuple[list[ShardFuture], Any]]:
+        """Return for each worker those of its shards that are wanted, and what a function of them returns there."""
+        for _ in range(_ATTEMPTS):
+            by_worker = self.by_worker(which)
+            tasks = [
+                self.cluster.submit(prefix, function, *arguments, [shard.future for shard in shards], home=home)
+                for home, shards in by_worker.items()
+            ]
+            try:
+                found, error = outcome(self.cluster, tasks)
+            finally:
+                release(tasks)
+            if error is None:
+                return list(zip(by_worker.values(), found, strict=True))
+            if not is_lost_worker(error):
+                raise error
+            self._wait()  # a shard may have been lost with its worker too often
+        raise ClusterError(
+            f"workers were lost, {_ATTEMPTS} times, while reading rows of {self.label} from their disks, and a worker "
+            f"may take {self.cluster.limit}; give workers more"
+        )
+
+    def _retry(self, shard: ShardFuture) -> None:
+        """Read a shard again whose workers were lost, perhaps because of another task: alone, then in halves."""
+        if shard.future is not None:
+            release([shard.future])
+        shard.extent = None
+        self._submit([shard])
+        wait(self.cluster, [shard.future])
+        error = failure(self.cluster, shard.future)
+        if error is None:
+            return
+        if not is_lost_worker(error):
+            raise error
+        halves = shard.rows.halves()
+        if halves is None:
+            self._refuse(shard.rows)
+        i = self.shards.index(shard)
+        self.shards[i : i + 1] = smaller = [ShardFuture(half) for half in halves]
+        for half in smaller:
+            self._retry(half)
+
+    def _refuse(self, rows: RowRange) -> NoReturn:
+        n, row = rows.last - rows.first, self.width * self.dtype.itemsize
+        most = max(1, self.cluster.memory // (8 * row)) if self.cluster.memory else n // 2
+        what = f"partition {rows.partitions[0]} of {self.label}" if rows.partitions else f"{n} rows of {self.label}"
+        raise ClusterError(
+            f"workers were lost while reading {what} ({n} rows, {amount(n * row)} as numbers), and a worker may take "
+            f"{self.cluster.limit}; make partitions of {min(most, max(1, n // 2))} rows at most, or give workers more"
+        )
+
+    def _submit(self, shards: list[ShardFuture]) -> None:
+        source, client = self.dealt.source, self.cluster.client
+        if not isinstance(source, DaskSource):
+            for shard in shards:
+                shard.future = self._submit_range(shard.rows)
+            return
+        import dask
+
+        partitions, graph, n_rows = source.partitions(), [], 0
+        for i, shard in enumerate(shards):
+            a, b = shard.rows.partitions or (0, 0)
+            key = self.cluster.key("btests_shard", f"{self.label}-{a}")
+            task = dask.delayed(shard_of_partitions, pure=False)(
+                partitions[a:b], source.outline, (a, b), self._positions(shard.rows), dask_key_name=key
+            )
+            graph.append((shard, task))
+            n_rows += shard.rows.last - shard.rows.first
+            if n_rows >= _POSITIONS or i + 1 == len(shards):
+                for (one, _), future in zip(graph, client.compute([task for _, task in graph]), strict=True):
+                    one.future = future
+                graph, n_rows = [], 0
+
+    def _submit_range(self, rows: RowRange) -> Any:
+        source, submit = self.dealt.source, self.cluster.client.submit
+        key, where = self.cluster.key("btests_shard", f"{self.label}-{rows.first}"), self._positions(rows)
+        if isinstance(source, ArraySource):  # rows are part of the graph, which can then be computed again
+            own = np.ascontiguousarray(source.array[rows.first : rows.last], dtype=source.dtype)
+            return submit(shard_of_array, own, source.name, where, key=key)
+        return submit(shard_of_range, with_absolute_paths(source), where, key=key)
+
+    def _positions(self, rows: RowRange) -> RowPositions:
+        order = self.dealt.order
+        if not isinstance(order, Permuted):
+            return RowPositions(rows.first, rows.last, order, None)
+        positions = order.positions(np.arange(rows.first, rows.last, dtype=np.int64))
+        return RowPositions(rows.first, rows.last, None, positions.astype(np.uint32))
+
+
+def _check_files(cluster: Cluster, source: Source) -> None:
+    for path in map(os.path.abspath, paths_of(source)[:1]):
+        for address, exists in cluster.scheduler.run_on_workers(path_exists, path).items():
+            if not exists:
+                raise ClusterError(
+                    f"the worker {address} does not see {path!r}; files must be where workers find them by the "
+                    "same path, as on a shared file system"
+                )
+
+
+def row_ranges(source: Source, row_bytes: int, cluster: Cluster) -> list[RowRange]:
+    """Return all rows of a source as ranges that are read as one shard each."""
+    edges, n, sizes = source.units(), source.n_rows, cluster.sizes
+    if isinstance(source, DaskSource):
+        assert edges is not None, "partitions are units"
+        cuts = _merged(edges, sizes.merged // row_bytes)
+        return [RowRange(int(edges[a]), int(edges[b]), (a, b)) for a, b in pairwise(cuts)]
+    share = min(sizes.shard, cluster.memory // MEMORY_RATIO or sizes.shard)
+    most = max(1, min(share, max(sizes.least, n * row_bytes // (2 * cluster.n_threads))) // row_bytes)
+    if edges is None:
+        edges = np.append(np.arange(0, n, most), n).astype(np.int64)
+        cuts = list(range(len(edges)))
+    else:
+        cuts = _merged(edges, most)
+    return [RowRange(int(edges[a]), int(edges[b])) for a, b in pairwise(cuts) if edges[a] < edges[b]]
+
+
+def _merged(edges: Index, most: int) -> list[int]:
+    """Return cuts between units so that those between two cuts have ``most`` rows at most, or are one unit."""
+    cuts = [0]
+    for i in range(1, len(edges)):
+        if edges[i] - edges[cuts[-1]] > most and i - 1 > cuts[-1]:
+            cuts.append(i - 1)
+    return [*cuts, len(edges) - 1]

@@ -1,0 +1,295 @@
+"""Batches of rows: checks, a queue of pending rows, and iterables that are read alternately."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from btests._validation import check_batch, check_names, column_names
+from btests.data.batches import rows_of, shuffled
+from btests.data.permutation import BUFFER_ROWS
+from btests.data.permuted import Dealt
+from btests.data.protocol import Rows
+from btests.execution.samples import is_elsewhere
+
+#: Bytes of the buffer, for each sample, that shuffles the rows of batches.
+BUFFER_BYTES = 2**26
+
+# Rows of a batch of a sample that is no iterable of batches.
+_BATCH_ROWS = 2**14
+
+
+class Batch(NamedTuple):
+    """Checked rows (m, d), and the names of their columns, if any."""
+
+    rows: Rows
+    names: Sequence[str] | None = None
+
+    @classmethod
+    def of(cls, label: str, value: Any, names: Sequence[str] | None = None) -> Batch | None:
+        """Check a batch that a user has given; None if it has no rows."""
+        if value is None:
+            return None
+        rows = check_batch(label, value)
+        return cls(rows, column_names(value) or names) if len(rows) else None
+
+
+@dataclass(slots=True)
+class Columns:
+    """Number of columns that all batches of both samples share, and their names, if any."""
+
+    width: int | None = None
+    names: list[str] | None = None
+
+    def match(self, x: Batch | None, y: Batch | None) -> tuple[Rows | None, Rows | None]:
+        """Return rows (m, d) with their columns in the order of the first batch; raise if either has other columns."""
+        width, known = self.width, self.names
+        matched: list[Rows | None] = []
+        for label, batch in (("x", x), ("y", y)):
+            if batch is None:
+                matched.append(None)
+                continue
+            rows, names = batch
+            if width is not None and rows.shape[1] != width:
+                others = "those before had" if self.width is not None else "that of x has"
+                raise ValueError(f"this batch of {label} has {rows.shape[1]} columns, and {others} {width}")
+            if names is not None and known is not None and list(names) != known:
+                check_names(names, known, "this batch", "those before", f"all batches of {label}")
+                rows = np.ascontiguousarray(rows[:, [list(names).index(column) for column in known]])
+            width, known = rows.shape[1], known or (None if names is None else list(names))
+            matched.append(rows)
+        self.width, self.names = width, known  # only if neither has raised
+        return matched[0], matched[1]
+
+
+@dataclass(slots=True)
+class RowQueue:
+    """Pending rows of one sample, first in, first out."""
+
+    batches: deque[Rows] = field(default_factory=deque)
+    n_rows: int = 0
+
+    def put(self, rows: Rows) -> None:
+        """Add rows (m, d), without a copy: see :meth:`detach`."""
+        self.batches.append(rows[:])
+        self.n_rows += len(rows)
+
+    def take_back(self) -> None:
+        """Remove what is left of the last batch."""
+        self.n_rows -= len(self.batches.pop())
+
+    def first(self, n: int) -> Rows:
+        """Return the first n rows: (n, d), contiguous."""
+        found, n_found = [], 0
+        for batch in self.batches:
+            if n_found == n:
+                break
+            found.append(batch[: n - n_found])
+            n_found += len(found[-1])
+        return np.ascontiguousarray(found[0]) if len(found) == 1 else np.concatenate(found)
+
+    def drop(self, n: int) -> None:
+        """Remove the first n rows."""
+        self.n_rows -= n
+        while n:
+            batch = self.batches.popleft()
+            if len(batch) > n:
+                self.batches.appendleft(batch[n:])
+            n -= min(n, len(batch))
+
+    def detach(self) -> None:
+        """Copy rows of which another array is the owner: the caller may change it, and it may be larger."""
+        self.batches = deque(batch if batch.base is None else batch.copy() for batch in self.batches)
+
+
+class TakesRows(Protocol):
+    """Consumer of the rows of two samples (see :class:`btests.Stream`)."""
+
+    @property
+    def n_rows(self) -> tuple[int, int]:
+        """Rows of x and of y so far."""
+        ...
+
+    @property
+    def n_full(self) -> tuple[int, int]:
+        """Number of blocks that the rows of x fill, and those of y."""
+        ...
+
+    def update_checked(self, x: Batch | None, y: Batch | None) -> None:
+        """Add checked rows of x or of y."""
+        ...
+
+
+class BatchIterator(Protocol):
+    """Batches of one sample."""
+
+    @property
+    def names(self) -> Sequence[str] | None:
+        """Names of the columns, once the first batch was read."""
+        ...
+
+    def __next__(self) -> Rows: ...
+
+
+def is_batches(value: object) -> bool:
+    """Return whether this is an iterable of batches, such as a data loader; not a sequence, a table or a set."""
+    return (
+        isinstance(value, Iterable)
+        and not hasattr(value, "__getitem__")
+        and not isinstance(value, (str, bytes, Mapping, set, frozenset))
+        and not is_elsewhere(value)
+    )
+
+
+@dataclass(slots=True)
+class Batches:
+    """Checked batches of one sample, in their order or shuffled in a buffer.
+
+    Attributes
+    ----------
+    batches : iterable
+        Of arrays, tensors or data frames.
+    label : str
+        Name of the sample in messages.
+    key : (int, int), optional
+        Seed and stream of the shuffle; None for none.
+    buffer_bytes : int
+        Size of the buffer.
+    names : list of str, optional
+        Columns of the first batch, if it is a data frame.
+    how : str
+        What was done to the order of the rows: ``exact`` if the buffer held all of them together.
+    """
+
+    batches: Iterable[Any]
+    label: str
+    key: tuple[int, int] | None = None
+    buffer_bytes: int = BUFFER_BYTES
+    names: list[str] | None = None
+    how: str = "as stored"
+    _rows: Iterator[Rows] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        value = self.batches
+        if not isinstance(value, Iterable) or isinstance(value, (str, bytes, Mapping)) or hasattr(value, "columns"):
+            raise TypeError(f"{self.label} must be an iterable of batches, got {type(value).__name__}")
+        if hasattr(value, "shape"):  # its rows would be read as batches
+            raise TypeError(f"{self.label} must be an iterable of batches, and is one array; write [{self.label}]")
+        self._rows = self._in_order() if self.key is None else self._shuffled(*self.key)
+
+    def __next__(self) -> Rows:
+        return next(self._rows)
+
+    def close(self) -> None:
+        """Free the buffer."""
+        self._rows = iter(())
+
+    def _in_order(self) -> Iterator[Rows]:
+        return rows_of(self._with_names(), self.label)
+
+    def _with_names(self) -> Iterator[Any]:
+        first = True
+        for batch in self.batches:
+            if first:
+                self.names, first = column_names(batch), False
+            yield batch
+
+    def _shuffled(self, seed: int, stream: int) -> Iterator[Rows]:
+        self.how = "buffered"
+        batches = self._with_names()
+        seen: list[Any] = []
+        width = 0
+        for rows in rows_of(_recorded(batches, seen), self.label):
+            width = rows.shape[1]
+            break
+        # From the width alone, as float64: the result does not depend on the sizes of batches.
+        size = min(BUFFER_ROWS, max(2, self.buffer_bytes // (8 * max(1, width))))
+        n_rows = 0
+        for rows in shuffled(chain(seen, batches), size, seed, stream=stream, name=self.label):
+            n_rows += len(rows)
+            yield rows
+        if n_rows <= size:
+            self.how = "exact"
+
+
+def _recorded(batches: Iterator[Any], seen: list[Any]) -> Iterator[Any]:
+    for batch in batches:
+        seen.append(batch)
+        yield batch
+
+
+@dataclass(slots=True)
+class SampleBatches:
+    """Rows of a sample that is no iterable of batches, as batches in the order of the test."""
+
+    dealt: Dealt
+    names: list[str] | None
+    _next: int = field(init=False, default=0, repr=False)
+
+    def __next__(self) -> Rows:
+        first = self._next
+        if first >= len(self.dealt):
+            raise StopIteration
+        self._next = min(len(self.dealt), first + _BATCH_ROWS)
+        return self.dealt.window(first, self._next)
+
+    @property
+    def how(self) -> str:
+        """What was done to the order of the rows."""
+        return self.dealt.how
+
+    def close(self) -> None:
+        """Free what was read ahead, and remove temporary files."""
+        self.dealt.close()
+
+
+def feed(
+    stream: TakesRows,
+    x: BatchIterator,
+    y: BatchIterator,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+    advice: str = "",
+) -> None:
+    """Add batches to a stream until x or y ends, always of the sample that has filled fewer blocks.
+
+    So no more than a batch is pending, also if one sample is endless.
+
+    Parameters
+    ----------
+    stream : TakesRows
+        Consumer of the rows.
+    x, y : BatchIterator
+        Batches.
+    progress : callable, optional
+        Called with the number of rows so far, and 0: their total is unknown.
+    advice : str
+        Added to the note of an exception that says how many rows came before it.
+    """
+
+    def move(side: BatchIterator) -> bool:
+        try:
+            rows = next(side)
+        except StopIteration:
+            return False
+        batch = Batch(rows, side.names)
+        stream.update_checked(batch if side is x else None, None if side is x else batch)
+        if progress is not None:
+            progress(sum(stream.n_rows), 0)
+        return True
+
+    try:
+        while True:
+            n_x, n_y = stream.n_full
+            here, there = (x, y) if n_x <= n_y else (y, x)
+            if not move(here):
+                break
+        move(there)  # it may be at its end, too: then all rows were read
+    except BaseException as error:
+        error.add_note(f"until then: {stream!r}{advice}")
+        raise
