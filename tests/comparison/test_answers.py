@@ -131,7 +131,7 @@ def test_one_screen(shell: Shell, files: tuple[str, str]) -> None:
     assert result.err == ""
     assert len(lines) <= 24
     assert all(len(line) <= 100 for line in lines)
-    for word in ("p-value", "effect", "rows", "kernel", "time", "column"):
+    for word in ("p-value", "effect", "rows", "joint", "time", "column"):
         assert any(line.lstrip().startswith(word) for line in lines)
 
 
