@@ -46,9 +46,9 @@ class Stream:
 
     Parameters
     ----------
-    kernel : Kernel, str, MedianHeuristic, Aggregate or None
-        Kernel, its name, or a selector; None is ``Aggregate(default_family())``. Bandwidths that depend on the data
-        are computed from the first 100 rows of each sample.
+    kernel : Kernel, str, MedianHeuristic, Aggregate, Statistic or None
+        Kernel, its name, a selector or a statistic; None is ``Aggregate(default_family())``. Bandwidths that depend on
+        the data are computed from the first 100 rows of each sample.
     block_size : int or (int, int)
         Rows of x and of y in a block; two numbers if they differ.
     seed : int, optional
@@ -78,7 +78,7 @@ class Stream:
 
     def __init__(
         self,
-        kernel: Kernel | MedianHeuristic | Aggregate | str | None = None,
+        kernel: Kernel | MedianHeuristic | Aggregate | Statistic | str | None = None,
         block_size: int | tuple[int, int] = BLOCK_SIZE,
         *,
         seed: int | None = None,
@@ -297,7 +297,7 @@ def _of_one_dtype(x: Rows, y: Rows) -> tuple[Rows, Rows]:
 def _join(summaries: Sequence[tuple[Summary, ...]], plan: Plan, number: int = 0) -> tuple[Summary, ...]:
     """Return the summaries of consecutive blocks as one for each kernel, as part ``number`` of a plan."""
     return tuple(
-        Summary.join(Summary((replace(one.parts[0], plan=plan, number=number),)) for one in of_one)
+        Summary.join(replace(one, parts=(replace(one.parts[0], plan=plan, number=number),)) for one in of_one)
         for of_one in zip(*summaries, strict=True)
     )
 
