@@ -69,7 +69,9 @@ LEVELS = {
 POWERS = {
     "air time longer by .05 of its interquartile range": ("shift", 0.05),
     "by .1": ("shift", 0.1),
+    "by .2": ("shift", 0.2),
     "air time spread by 10 %": ("spread", 0.1),
+    "by 40 %": ("spread", 0.4),
     "8 % of flights given to one carrier": ("category", 0.08),
     "12 %": ("category", 0.12),
     "1 % of flights given to a carrier that is new": ("new level", 0.01),
@@ -90,7 +92,7 @@ def test_numbers_of_the_guide_are_those_of_the_study() -> None:
         numbers = " | ".join(f"{100.0 * shares[(*sides, 'none', 0.0, method)]:.1f}" for method in methods)
         assert f"| {label} | {numbers} |" in lines
     for label, change in POWERS.items():
-        methods = ("verdict", "columns", "usual")
+        methods = ("verdict", "together", "columns", "usual")
         numbers = " | ".join(f"{100.0 * shares[('flights', 1000, 1000, *change, method)]:.1f}" for method in methods)
         assert f"| {label} | {numbers} |" in lines
 
