@@ -1,6 +1,7 @@
 # Every target makes its own virtual environment and installs the package into it, compiled, as a user would.
-#   make demo         two tests on the paper's blobs, and a picture in out/
-#   make test         linters, types, import rules, tests and doctests
+#   make demo         compare two tables, and test the paper's blobs; page and picture in out/
+#   make test         linters, types, import contracts, quick tests and doctests
+#   make test-all     the same with all tests: clusters, browser, levels, studies
 # The studies, each with a short version, such as make levels-quick; results are in out/:
 #   make reproduce    the paper's tables and figures beside its numbers (25 minutes on two cores)
 #   make levels       level and power of every null, and the level of the default test (hours)
@@ -27,17 +28,24 @@ BUILD_TOOLS := 'scikit-build-core>=0.10' 'cmake>=3.15' ninja 'setuptools>=65' wh
 
 PIP_FLAGS := --quiet --disable-pip-version-check
 
-.PHONY: demo test bench clean
+.PHONY: demo check test test-all bench clean
 
 demo: .venv/installed
 	@mkdir -p out
+	# A comparison that finds a difference exits with 1, as diff does.
+	cd out && ../.venv/bin/btests compare --demo --force --report btests-compare.html || test $$? -eq 1
 	.venv/bin/btests demo --force --out out/btests-demo.png
 
-test: .venv-test/installed
+check: .venv-test/installed
 	.venv-test/bin/ruff check .
 	.venv-test/bin/ruff format --check .
 	.venv-test/bin/mypy
 	.venv-test/bin/lint-imports
+
+test: check
+	.venv-test/bin/pytest -n auto --dist worksteal -m "not (browser or cluster or slow or statistical or study)"
+
+test-all: check
 	.venv-test/bin/pytest -n auto --dist worksteal
 
 STUDIES := reproduce levels power coverage choices mixed anytime

@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-PAGES = ("method", "compare", "large", "anytime")
+PAGES = ("guide", "method", "compare", "large", "anytime")
 DOCUMENTS = [path for path in (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in PAGES)) if path.exists()]
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -70,10 +70,33 @@ def test_commands_in_documents_print_what_follows_them(path: Path, tmp_path: Pat
         assert lasting(run(command, tmp_path)) == lasting(shown), command
 
 
-def test_readme_begins_with_the_two_commands_and_shows_real_output() -> None:
+def test_readme_is_one_screen_and_names_the_two_commands() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    first = _FENCE.findall(text)[0]
-    assert [line.split("#")[0].strip() for line in first[1].splitlines()] == ["make demo", "make test"]
+    assert len(text.splitlines()) < 90
+    shells = "".join(code for language, code in _FENCE.findall(text) if language == "sh")
+    commands = [line.split("#")[0].strip() for line in shells.splitlines()]
+    assert commands[0].startswith("python -m pip install ")
+    assert {"make demo", "make test"} <= set(commands)
+
+
+def test_table_of_peers_in_the_readme_is_that_of_the_study() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    study = (ROOT / "docs" / "power.md").read_text(encoding="utf-8").split("### n = 200 a side")[1]
+    rows = {label: _cells(study, label) for label in ("problem", "mean power", "CPU ms a test")}
+    shown = {label: _cells(text, label) for label in ("", "mean power", "CPU ms a test")}
+    places = [rows["problem"].index("default" if name == "btests" else name) for name in shown[""]]
+    for label in ("mean power", "CPU ms a test"):
+        assert shown[label] == [rows[label][place] for place in places]
+
+
+def _cells(text: str, label: str) -> list[str]:
+    found = re.search(rf"^\| {label} ?\|(.*)\|$", text, flags=re.MULTILINE)
+    assert found is not None
+    return [cell.strip() for cell in found[1].split("|")]
+
+
+def test_the_guide_shows_real_output() -> None:
+    text = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
     assert {command for command, _ in _SHOWN.findall(text)} >= {"btests demo", "python examples/strings.py"}
 
 
