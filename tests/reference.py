@@ -35,7 +35,7 @@ def mmd_unpaired(k: Scalar, x: Sequence[Any], y: Sequence[Any]) -> float:
     return within_x / (b * (b - 1)) + within_y / (c * (c - 1)) - 2.0 * across / (b * c)
 
 
-def deal(n: int, n_blocks: int) -> list[range]:
+def permutation_of(n: int, n_blocks: int) -> list[range]:
     """Return the rows of each block: sizes differ by one at most, larger blocks first."""
     sizes = [n // n_blocks + (i < n % n_blocks) for i in range(n_blocks)]
     ends = list(itertools.accumulate(sizes))
@@ -45,8 +45,8 @@ def deal(n: int, n_blocks: int) -> list[range]:
 def block_values(k: Scalar, x: Sequence[Any], y: Sequence[Any], n_blocks: int) -> Array:
     """Return the MMD^2 of every block."""
     mmd = mmd_paired if len(x) == len(y) else mmd_unpaired
-    dealt = zip(deal(len(x), n_blocks), deal(len(y), n_blocks), strict=True)
-    return np.array([mmd(k, [x[i] for i in rows], [y[i] for i in others]) for rows, others in dealt])
+    permuted = zip(permutation_of(len(x), n_blocks), permutation_of(len(y), n_blocks), strict=True)
+    return np.array([mmd(k, [x[i] for i in rows], [y[i] for i in others]) for rows, others in permuted])
 
 
 def core(k: Scalar, x: Sequence[Any], y: Sequence[Any], n_groups: int) -> Array:
@@ -89,8 +89,8 @@ def core_unpaired(k: Scalar, x: Sequence[Any], y: Sequence[Any], n_groups: int) 
 def moments(k: Scalar, x: Sequence[Any], y: Sequence[Any], n_blocks: int, n_groups: int) -> Array:
     """Return the core of every block: (n_blocks, g, g), or one more row and column for samples of different lengths."""
     of_block = core if len(x) == len(y) else core_unpaired
-    dealt = zip(deal(len(x), n_blocks), deal(len(y), n_blocks), strict=True)
-    return np.array([of_block(k, [x[i] for i in rows], [y[i] for i in others], n_groups) for rows, others in dealt])
+    permuted = zip(permutation_of(len(x), n_blocks), permutation_of(len(y), n_blocks), strict=True)
+    return np.array([of_block(k, [x[i] for i in rows], [y[i] for i in others], n_groups) for rows, others in permuted])
 
 
 def flipped_values(k: Scalar, x: Sequence[Any], y: Sequence[Any], n_blocks: int) -> Array:

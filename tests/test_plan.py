@@ -44,7 +44,13 @@ def test_every_row_is_used_once_and_sizes_differ_by_one_at_most(plan: Plan) -> N
 def test_a_stretch_of_blocks_is_dealt_as_in_the_whole(plan: Plan, data: st.DataObject) -> None:
     first = data.draw(st.integers(0, plan.n_blocks - 1))
     last = data.draw(st.integers(first + 1, plan.n_blocks))
-    wanted = list(zip(reference.deal(plan.n_x, plan.n_blocks), reference.deal(plan.n_y, plan.n_blocks), strict=True))
+    wanted = list(
+        zip(
+            reference.permutation_of(plan.n_x, plan.n_blocks),
+            reference.permutation_of(plan.n_y, plan.n_blocks),
+            strict=True,
+        )
+    )
     found = []
     for run in plan.runs(first, last):
         for i in range(run.n_blocks):

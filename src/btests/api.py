@@ -19,7 +19,7 @@ from btests._validation import (
     column_names,
 )
 from btests.block_size import check_block_rule
-from btests.data.permutation import deal
+from btests.data.permutation import permutation_of
 from btests.data.sample import Sample
 from btests.kernels import Kernel, properties_of
 from btests.nulls import Null, SignFlip
@@ -172,7 +172,7 @@ def btest(
     units = True if units is None and names is not None and len(names) > 1 else units
     question = Question(kernel, null, number, Setting(rule, dtype), order, began, units, names)
     with limit_threads(n_threads):
-        return question.of(_dealt(rows_x, number, 1, shuffle), _dealt(rows_y, number, 2, shuffle))
+        return question.of(_permuted(rows_x, number, 1, shuffle), _permuted(rows_y, number, 2, shuffle))
 
 
 def _is_array(value: object) -> bool:
@@ -180,10 +180,10 @@ def _is_array(value: object) -> bool:
     return isinstance(value, (np.ndarray, list, tuple)) and not isinstance(value, np.memmap)
 
 
-def _dealt(rows: Any, seed: int, stream: int, shuffle: bool | str) -> Sample:
+def _permuted(rows: Any, seed: int, stream: int, shuffle: bool | str) -> Sample:
     if not shuffle:
         return Sample(rows)
-    return Sample(rows, deal(len(rows), seed, stream).rows(0, len(rows)))
+    return Sample(rows, permutation_of(len(rows), seed, stream).rows(0, len(rows)))
 
 
 def _is_for_objects(kernel: object) -> bool:

@@ -31,7 +31,7 @@ def skewness(values: Array) -> float:
 
 
 def ks_normality(values: Array) -> Normality:
-    """Return the Kolmogorov-Smirnov test of ``values`` against a normal law with their mean and variance: (m,).
+    """Return the Kolmogorov-Smirnov test of values (m,) against the normal distribution of their mean and variance.
 
     Mean and variance come from the values themselves, as in the paper, which makes the p-value too large: a small one
     is a sure sign, a large one is none.

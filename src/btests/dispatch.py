@@ -59,13 +59,14 @@ class Call:
     def _in_batches(self, x: Any, y: Any) -> TestResult:
         if self.checkpoint is not None:
             raise ValueError(
-                "checkpoint is for rows in files: batches cannot be read again from the middle; save the tally of a "
+                "checkpoint is for rows in files: batches cannot be read again from the middle; save the partial "
+                "result of a "
                 "btests.Stream instead"
             )
         if self.workers is not None:
             raise ValueError(
                 "workers read rows by themselves, and batches are read here, once; save them to files, or add the "
-                "tallies of one btests.Stream for each worker"
+                "partial results of one btests.Stream for each worker"
             )
         if self.scale:
             raise ValueError("scale needs all rows, and batches are read once; scale them before")

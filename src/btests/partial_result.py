@@ -18,13 +18,13 @@ from btests.result import TestResult
 from btests.selection import Aggregate
 from btests.summary import Summary
 
-# What a message calls that in which tallies differ, where its name does not say it.
+# What a message calls that in which partial results differ, where its name does not say it.
 _IN_WORDS = {"width": "the number of columns", "dtype": "their arithmetic (dtype)"}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PartialResult:
-    """What all blocks so far have left behind; ``a + b`` joins the tallies of different blocks, in any order.
+    """What all blocks so far have left behind; ``a + b`` joins the partial results of different blocks, in any order.
 
     Block values and the sums that sign flips act on: everything that a null, an interval, a tolerance or the choice
     among the kernels needs, in less than a megabyte for each kernel and eight bytes for each block. Tallies of chunks
@@ -73,14 +73,14 @@ class PartialResult:
         return self.summaries[0].is_complete
 
     def __add__(self, other: PartialResult) -> PartialResult:
-        """Return the tally of both sets of blocks."""
+        """Return the partial result of both sets of blocks."""
         if not isinstance(other, PartialResult):
             return NotImplemented
         return PartialResult.join([self, other])
 
     @classmethod
     def join(cls, partials: Iterable[PartialResult]) -> PartialResult:
-        """Return the tally of all blocks, whatever the order of ``tallies``."""
+        """Return the partial result of all blocks, whatever the order of ``partial results``."""
         partials = list(partials)
         if not partials:
             raise ValueError("there is nothing to join")
@@ -89,13 +89,13 @@ class PartialResult:
             different = [getattr(t, name) for t in partials if not _alike(getattr(t, name), getattr(one, name))]
             if different and name == "kernels":
                 raise ValueError(
-                    f"tallies of different kernels do not add: {_told(one.kernels)}, and {_told(different[0])}; give "
-                    "all streams the same kernels, whose bandwidths do not depend on the rows"
+                    f"partial results of different kernels do not add: {_told(one.kernels)}, {_told(different[0])}; "
+                    "give all streams the same kernels, whose bandwidths do not depend on the rows"
                 )
             if different:
                 what = _IN_WORDS.get(name, name)
                 raise ValueError(
-                    f"tallies that differ in {what} do not add: {getattr(one, name)!r} and {different[0]!r}"
+                    f"partial results that differ in {what} do not add: {getattr(one, name)!r} and {different[0]!r}"
                 )
         summaries = tuple(Summary.join(found) for found in zip(*(t.summaries for t in partials), strict=True))
         waiting = (sum(t.n_pending[0] for t in partials), sum(t.n_pending[1] for t in partials))
@@ -132,7 +132,7 @@ class PartialResult:
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> PartialResult:
-        """Return the tally that a file holds."""
+        """Return the partial result that a file holds."""
         from btests.partial_result_file import as_path, load
 
         return load(as_path(path))

@@ -36,7 +36,7 @@ def as_path(path: object) -> Path:
 
 
 def save(partial: PartialResult, path: Path, *, force: bool) -> None:
-    """Write a tally to a new file, or over an old one; the old one stays whole until the new one is."""
+    """Write a partial result to a new file, or over an old one; the old one stays whole until the new one is."""
     if path.exists() and not force:
         raise ValueError(f"{str(path)!r} exists; give another name, or force=True to write over it")
     write_arrays(path, header_of(partial), arrays_of(partial))
@@ -72,7 +72,7 @@ def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     try:
         with path.open("rb") as file:  # numpy leaves a file open that it cannot read
             if file.read(2) != b"PK":
-                raise ValueError(f"{str(path)!r} is no tally and no checkpoint of btests")
+                raise ValueError(f"{str(path)!r} is no partial result and no checkpoint of btests")
             file.seek(0)
             with np.load(file, allow_pickle=False) as members:
                 arrays = {name: members[name] for name in members.files}
@@ -82,32 +82,37 @@ def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
         if str(error).startswith(repr(str(path))):
             raise
-        raise ValueError(f"{str(path)!r} is no tally or checkpoint of btests, or damaged: {shortly(error)}") from None
-    if not isinstance(header, dict) or header.get("format") != "btests tally":
-        raise ValueError(f"{str(path)!r} is no tally and no checkpoint of btests")
+        raise ValueError(
+            f"{str(path)!r} is no partial result or checkpoint of btests, or damaged: {shortly(error)}"
+        ) from None
+    if not isinstance(header, dict) or header.get("format") != "btests partial result":
+        raise ValueError(f"{str(path)!r} is no partial result and no checkpoint of btests")
     if header.get("version") != VERSION:
         raise ValueError(
-            f"{str(path)!r} is a tally of version {header.get('version')}, and this package reads version {VERSION}"
+            f"{str(path)!r} is a partial result of version {header.get('version')}, and this package reads "
+            f"version {VERSION}"
         )
     return header, arrays
 
 
 def load(path: Path) -> PartialResult:
-    """Return the tally that a file holds, or say why it holds none."""
+    """Return the partial result that a file holds, or say why it holds none."""
     header, arrays = read_arrays(path)
     if "checkpoint" in header:
-        raise ValueError(f"{str(path)!r} is a checkpoint, which the call that wrote it goes on from, and no tally")
+        raise ValueError(
+            f"{str(path)!r} is a checkpoint, which the call that wrote it goes on from, and no partial result"
+        )
     try:
         return partial_result_of(header, arrays)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
-        raise ValueError(f"{str(path)!r} is a damaged tally: {shortly(error)}") from None
+        raise ValueError(f"{str(path)!r} is a damaged partial result: {shortly(error)}") from None
 
 
 def header_of(partial: PartialResult) -> dict[str, Any]:
-    """Return all of a tally but its arrays, fit for JSON."""
+    """Return all of a partial result but its arrays, fit for JSON."""
     first = partial.summaries[0]
     return {
-        "format": "btests tally",
+        "format": "btests partial result",
         "version": VERSION,
         "kernels": [to_spec(kernel) for kernel in partial.kernels],
         "kernel_scale": [summary.kernel_scale for summary in partial.summaries],
@@ -124,7 +129,7 @@ def header_of(partial: PartialResult) -> dict[str, Any]:
 
 
 def arrays_of(partial: PartialResult) -> dict[str, Any]:
-    """Return the arrays of a tally by name."""
+    """Return the arrays of a partial result by name."""
     arrays: dict[str, Any] = {}
     for p, part in enumerate(partial.summaries[0].parts):
         arrays[f"spans_{p}"], arrays[f"nodes_{p}"] = part.spans, part.nodes
@@ -134,7 +139,7 @@ def arrays_of(partial: PartialResult) -> dict[str, Any]:
 
 
 def partial_result_of(header: dict[str, Any], arrays: dict[str, Any]) -> PartialResult:
-    """Return the tally of a header and arrays; raise where they do not fit together."""
+    """Return the partial result of a header and arrays; raise where they do not fit together."""
     kernels = tuple(from_spec(spec) for spec in header["kernels"])
     told = header["parts"]
     numbers = [_whole(part["number"], "a part") for part in told]

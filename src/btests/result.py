@@ -57,8 +57,8 @@ class TestResult:
         What computed the kernel: ``compiled (...)`` or ``numpy``.
     seconds
         Wall time of the whole call.
-    summary, law
-        What the blocks left behind, and the law of the statistic under the null hypothesis.
+    summary, distribution
+        What the blocks left behind, and the distribution of the statistic under the null hypothesis.
     selector
         What chose the kernel; None where it was given.
     candidates
@@ -152,7 +152,7 @@ class TestResult:
         ------
         ValueError
             For one block of fewer than 8 rows, and for one block of samples of different lengths in a result of a
-            stream or of a tally, which keep no rows.
+            stream or of a partial result, which keep no rows.
 
         See Also
         --------
@@ -190,7 +190,7 @@ class TestResult:
         return skewness(self.block_values)
 
     def normality(self) -> Normality:
-        """Return a Kolmogorov-Smirnov test of the block values against a normal law (as in the paper's Figure 1)."""
+        """Return a Kolmogorov-Smirnov test of the block values against a normal distribution (Figure 1)."""
         return ks_normality(self.block_values)
 
     def _spread(self) -> Spread:

@@ -20,7 +20,7 @@ from studies.power.tables import missing_of, tables
 from studies.power.trials import TASK_TRIALS, Costs, cells_of, count, measure, slug
 
 # Trials at every size.
-_TRIALS = dict(zip(SIZES, (200, 200, 100, 25, 100, 10), strict=True))
+_TRIALS = dict(zip(SIZES, (200, 100, 40, 25, 100, 10), strict=True))
 _QUICK_TRIALS = 5
 
 _TIMES = "seconds-"

@@ -126,7 +126,7 @@ def test_a_checkpoint_of_another_run_is_refused(paths: tuple[str, str], shell: S
 
 def test_what_is_no_checkpoint_is_refused(paths: tuple[str, str], shell: Shell) -> None:
     Path("notes.txt").write_text("my notes", encoding="utf-8")
-    assert "'notes.txt' is no tally" in shell.refused(*paths, "--memory", LITTLE, "--checkpoint", "notes.txt")
+    assert "'notes.txt' is no partial result" in shell.refused(*paths, "--memory", LITTLE, "--checkpoint", "notes.txt")
     assert Path("notes.txt").read_text(encoding="utf-8") == "my notes"
     refused = shell.refused(*paths, "--memory", LITTLE, "--checkpoint", "nowhere/run.npz")
     assert "the checkpoint 'nowhere/run.npz' cannot be written" in refused

@@ -32,10 +32,10 @@ def test_differences_of_means_under_signs(n_x: int, n_y: int) -> None:
     m = units.n_pairs
     unit = np.repeat(np.arange(len(units.starts)), np.diff(np.append(units.starts, m)))
     for signs in units.signs.T:
-        dealt = units.rows.copy()
+        permuted = units.rows.copy()
         swap = np.flatnonzero(signs[unit] < 0)
-        dealt[swap], dealt[n_x + swap] = units.rows[n_x + swap], units.rows[swap]
-        brute = feature[dealt[:n_x]].mean() - feature[dealt[n_x:]].mean()
+        permuted[swap], permuted[n_x + swap] = units.rows[n_x + swap], units.rows[swap]
+        brute = feature[permuted[:n_x]].mean() - feature[permuted[n_x:]].mean()
         assert still + signs @ moving == pytest.approx(brute)
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from btests import Aggregate, Gaussian, Laplacian, MedianFamily, TestResult, Weights, btest, open_source
-from btests.data.permuted import Dealt
+from btests.data.permuted import PermutedRows
 from btests.execution.dask import TaskSizes, connect
 from btests.execution.dask.local import local_client
 from tests.dask.polling import wait_until
@@ -94,7 +94,7 @@ def test_files(client: Any, shuffle: Any, tmp_path: Path) -> None:
         "scale": False,
     }
     with pytest.MonkeyPatch.context() as patch:  # a buffer of a few row groups
-        of: Any = Dealt.of
+        of: Any = PermutedRows.of
         patch.setitem(of.__func__.__kwdefaults__, "memory", 3000 * (2 * 3 * 4 + 24))
         found = on_cluster(client, tmp_path / "x.npy", parquet, **options)
         assert_same(found, btest(tmp_path / "x.npy", parquet, **options))
@@ -106,7 +106,7 @@ def test_files(client: Any, shuffle: Any, tmp_path: Path) -> None:
 def test_buffered_partitions_stay_together(client: Any) -> None:
     x, y = da.from_array(X, chunks=(700, 3)), da.from_array(Y, chunks=(900, 3))
     with pytest.MonkeyPatch.context() as patch:
-        of: Any = Dealt.of
+        of: Any = PermutedRows.of
         patch.setitem(of.__func__.__kwdefaults__, "memory", 3000 * (2 * 3 * 8 + 24))
         found = on_cluster(client, x, y, seed=3, shuffle="buffered")
         alone = btest(x, y, seed=3, shuffle="buffered")

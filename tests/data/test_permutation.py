@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from btests.data.feistel import Keyed
-from btests.data.permutation import MAX_HELD, AsStored, Buffered, Order, Permuted, deal
+from btests.data.permutation import MAX_HELD, AsStored, Buffered, Order, Permuted, permutation_of
 from btests.plan import Index
 from tests.bounds import FALSE_ALARM, deviations
 
@@ -41,7 +41,7 @@ def test_every_row_has_one_position_among_millions(n: int) -> None:
 
 @given(st.integers(MAX_HELD + 1, 2**62), st.integers(0, 2**32), st.data())
 def test_inverse_of_what_nobody_could_hold(n: int, seed: int, data: st.DataObject) -> None:
-    order = deal(n, seed, 1)
+    order = permutation_of(n, seed, 1)
     first = data.draw(st.integers(0, n - 1))
     positions = np.arange(first, min(n, first + 100))
     rows = order.rows(first, int(positions[-1]) + 1)
@@ -53,7 +53,7 @@ def test_inverse_of_what_nobody_could_hold(n: int, seed: int, data: st.DataObjec
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=30), st.integers(0, 99), st.integers(1, 200))
 def test_a_buffered_order_is_a_bijection_within_buffers(sizes: list[int], seed: int, buffer_rows: int) -> None:
     edges = np.append(0, np.cumsum(sizes)).astype(np.int64)
-    order = deal(int(edges[-1]), seed, 1, "buffered", edges=edges, buffer_rows=buffer_rows)
+    order = permutation_of(int(edges[-1]), seed, 1, "buffered", edges=edges, buffer_rows=buffer_rows)
     assert isinstance(order, Buffered)
     check_bijection(order)
     first, largest = 0, max(sizes)
@@ -71,32 +71,37 @@ def test_up_to_four_million_rows_it_is_numpys_permutation() -> None:
     for n in (2, 1000, MAX_HELD):
         for stream in (1, 2):
             rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([3, stream])))
-            np.testing.assert_array_equal(deal(n, 3, stream).rows(0, n), rng.permutation(n))
-    assert isinstance(deal(MAX_HELD + 1, 3, 1), Keyed)
+            np.testing.assert_array_equal(permutation_of(n, 3, stream).rows(0, n), rng.permutation(n))
+    assert isinstance(permutation_of(MAX_HELD + 1, 3, 1), Keyed)
 
 
 def test_orders_are_values() -> None:
     edges: Index = np.arange(0, 101, 10)
-    orders = [deal(100, 1, 1), deal(10**9, 1, 1), deal(9, 1, 1, False), deal(100, 1, 1, "buffered", edges=edges)]
+    orders = [
+        permutation_of(100, 1, 1),
+        permutation_of(10**9, 1, 1),
+        permutation_of(9, 1, 1, False),
+        permutation_of(100, 1, 1, "buffered", edges=edges),
+    ]
     assert [order.how for order in orders] == ["exact", "exact", "as stored", "buffered"]
     for order in orders:
         again = pickle.loads(pickle.dumps(order))
         np.testing.assert_array_equal(again.rows(3, 9), order.rows(3, 9))
         assert len(pickle.dumps(order)) < 3000
-    assert deal(10**9, 1, 1) == deal(10**9, 1, 1) != deal(10**9, 1, 2)
+    assert permutation_of(10**9, 1, 1) == permutation_of(10**9, 1, 1) != permutation_of(10**9, 1, 2)
     with pytest.raises(ValueError, match="needs the edges"):
-        deal(100, 1, 1, "buffered")
+        permutation_of(100, 1, 1, "buffered")
 
 
 def test_what_is_held_cannot_be_changed() -> None:
     with pytest.raises(ValueError, match="read-only"):
-        deal(100, 1, 1).rows(0, 100)[0] = 5
+        permutation_of(100, 1, 1).rows(0, 100)[0] = 5
 
 
 def test_memory_does_not_grow_with_the_rows() -> None:
     peaks = []
     for n in (10**8, 10**16):
-        order = deal(n, 1, 1)
+        order = permutation_of(n, 1, 1)
         tracemalloc.start()
         order.rows(n // 2, n // 2 + 10**5)
         peaks.append(tracemalloc.get_traced_memory()[1])

@@ -32,7 +32,7 @@ from btests import (
     Weights,
     open_source,
 )
-from btests.data.permuted import Dealt
+from btests.data.permuted import PermutedRows
 from btests.execution import out_of_core
 from tests.bounds import FALSE_ALARM
 from tests.same import assert_same
@@ -336,7 +336,7 @@ def test_a_buffer_that_is_smaller_than_sorted_files_finds_differences_that_are_n
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Honesty: this is why the exact order is the default, and what docs/large.md says of the buffered one.
-    of: Any = Dealt.of
+    of: Any = PermutedRows.of
     monkeypatch.setitem(of.__func__.__kwdefaults__, "memory", 200 * (2 * 2 * 8 + 24))
     rng = np.random.default_rng(5)
     x, y = (parquet(drifting(4000, rng), tmp_path / name, 100) for name in ("x", "y"))

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from btests.data.row_slice import Window
+from btests.data.row_slice import RowSlice
 from btests.data.sample import AnySample, Sample
 from btests.designs import TwoSample
 from btests.plan import Array, Index, Plan
@@ -108,8 +108,8 @@ class FeatureMMD:
 
     def blocks(
         self,
-        x: Sample | Window,
-        y: Sample | Window,
+        x: Sample | RowSlice,
+        y: Sample | RowSlice,
         plan: Plan,
         numbers: tuple[int, int],
         nodes: Index,
@@ -121,7 +121,7 @@ class FeatureMMD:
         for number in range(*numbers):
             start, stop = plan.start(number)[0], plan.start(number + 1)[0]
             b = stop - start
-            rows = [np.asarray(side.deal(start, 1, b)[0], dtype=np.float64) for side in (x, y)]
+            rows = [np.asarray(side.stack(start, 1, b)[0], dtype=np.float64) for side in (x, y)]
             d = self.features(rows[0]) - self.features(rows[1])
             values.append((np.sum(d.sum(axis=0) ** 2) - np.sum(d**2)) / (b * (b - 1)))
             member = np.arange(b)[None, :] % plan.n_groups == np.arange(plan.n_groups)[:, None]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from btests.data.row_slice import Window
+from btests.data.row_slice import RowSlice
 from btests.data.sample import AnySample, Sample
 from btests.designs import Paired
 from btests.kernels.protocol import Kernel
@@ -110,8 +110,8 @@ class HSIC:
 
     def blocks(
         self,
-        x: Sample | Window,
-        y: Sample | Window,
+        x: Sample | RowSlice,
+        y: Sample | RowSlice,
         plan: Plan,
         numbers: tuple[int, int],
         nodes: Index,
@@ -122,7 +122,7 @@ class HSIC:
         values, moments = [], []
         for number in range(*numbers):
             start, stop = plan.start(number)[0], plan.start(number + 1)[0]
-            p, q = (side.deal(start, 1, stop - start)[0] for side in (x, y))
+            p, q = (side.stack(start, 1, stop - start)[0] for side in (x, y))
             value, moment = hsic_block(
                 np.asarray(self.kernel_x(p, p)), np.asarray(self.kernel_y(q, q)), self.symmetry, plan.block_size
             )

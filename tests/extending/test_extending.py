@@ -11,7 +11,7 @@ import pytest
 
 from btests import Gaussian, SignFlip, Stream
 from btests.data.open import open_source
-from btests.data.permutation import deal
+from btests.data.permutation import permutation_of
 from btests.data.sample import Sample
 from btests.execution import out_of_core
 from btests.execution.samples import open_samples
@@ -36,7 +36,10 @@ def data(statistic: Statistic, effect: float = 1.0) -> tuple[Any, Any]:
 
 def from_arrays(statistic: Statistic, x: Any, y: Any, size: int) -> TestResult:
     """Run a test of arrays."""
-    samples = [Sample(rows, deal(N, 5, k).rows(0, N)) for rows, k in zip((x, y), statistic.design.streams, strict=True)]
+    samples = [
+        Sample(rows, permutation_of(N, 5, k).rows(0, N))
+        for rows, k in zip((x, y), statistic.design.streams, strict=True)
+    ]
     plan = plan_for(statistic, N, N, size)
     return run_test(statistic, (samples[0], samples[1]), plan, in_memory, SignFlip(499), seed=5)
 

@@ -67,7 +67,7 @@ def test_cross_blocks_statistic_is_the_mean_of_h_between_halves() -> None:
     x, y = two_samples(40, 40, 0.4)
     summary = summarize(x, y, 5)
     wanted = []
-    for rows in reference.deal(40, 5):
+    for rows in reference.permutation_of(40, 5):
         p, q = x[rows].tolist(), y[rows].tolist()
         wanted.append(np.mean([reference.h(GAUSSIAN, p, q, a, b) for a in range(4) for b in range(4, 8)]))
     assert CrossMMD().statistic(summary) == pytest.approx(np.mean(wanted), rel=1e-10)

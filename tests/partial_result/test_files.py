@@ -1,4 +1,4 @@
-"""Tallies in files: what is saved comes back to the last bit, and what is no tally is refused in one sentence."""
+"""Partial results in files: what is saved comes back to the last bit; other files are refused in one sentence."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from btests import (
     PartialResult,
     Stream,
 )
-from tests.partial_result.test_tally import assert_equal, rows, stream_of
+from tests.partial_result.test_partial_result import assert_equal, rows, stream_of
 
 
 @pytest.fixture
 def saved(tmp_path: Path) -> Path:
-    """Return the file of a tally."""
-    path = tmp_path / "day.tally"
+    """Return the file of a partial result."""
+    path = tmp_path / "day.partial result"
     stream_of(505, 3).partial().save(path)
     return path
 
@@ -101,7 +101,7 @@ def test_nothing_is_overwritten_without_force(saved: Path) -> None:
     assert saved.read_bytes() == before
     other.save(saved, force=True)
     assert PartialResult.load(saved).n_blocks == 30
-    assert [path.name for path in saved.parent.iterdir()] == ["day.tally"]
+    assert [path.name for path in saved.parent.iterdir()] == ["day.partial result"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="files have no such rights")
@@ -128,7 +128,7 @@ def test_a_full_disk_leaves_what_was_there(saved: Path, monkeypatch: pytest.Monk
     for name in ("replace", "fsync"):
         with monkeypatch.context() as patch:
             patch.setattr(f"btests.partial_result_file.os.{name}", full)
-            with pytest.raises(ValueError, match=r"cannot write .*day\.tally.*: No space left on device"):
+            with pytest.raises(ValueError, match=r"cannot write .*day\.partial result.*: No space left on device"):
                 stream_of(300, 1).partial().save(saved, force=True)
     assert saved.read_bytes() == before
     assert len(list(saved.parent.iterdir())) == 1
@@ -140,11 +140,11 @@ def test_what_is_no_tally(saved: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     whole = saved.read_bytes()
     contents: list[tuple[bytes, str]] = [
-        (b"", "is no tally"),
-        (b"a,b\n1,2\n", "is no tally"),
-        (whole[: len(whole) // 2], "is no tally or checkpoint of btests, or damaged"),
-        (whole[:-30], "is no tally or checkpoint of btests, or damaged"),
-        (pickle.dumps({"a": 1}), "is no tally"),
+        (b"", "is no partial result"),
+        (b"a,b\n1,2\n", "is no partial result"),
+        (whole[: len(whole) // 2], "is no partial result or checkpoint of btests, or damaged"),
+        (whole[:-30], "is no partial result or checkpoint of btests, or damaged"),
+        (pickle.dumps({"a": 1}), "is no partial result"),
     ]
     for content, complaint in contents:
         other.write_bytes(content)
@@ -154,11 +154,11 @@ def test_what_is_no_tally(saved: Path, tmp_path: Path) -> None:
     np.save(tmp_path / "array.npy", np.zeros(3))
     np.savez(tmp_path / "arrays.npz", a=np.zeros(3))
     for name in ("array.npy", "arrays.npz"):
-        with pytest.raises(ValueError, match="is no tally"):
+        with pytest.raises(ValueError, match="is no partial result"):
             PartialResult.load(tmp_path / name)
     with pytest.raises(ValueError, match="there is no file"):
         PartialResult.load(tmp_path / "nothing")
-    with pytest.raises(ValueError, match="is no tally"):
+    with pytest.raises(ValueError, match="is no partial result"):
         PartialResult.load(tmp_path)
     with pytest.raises(TypeError, match="a path is needed, got 3"):
         PartialResult.load(3)  # type: ignore[arg-type]
@@ -180,7 +180,7 @@ def test_nothing_is_ever_unpickled(saved: Path, tmp_path: Path, monkeypatch: pyt
     for name in ("header", "values_0_0", "more"):
         with (tmp_path / "evil").open("wb") as out:
             np.savez(out, allow_pickle=True, **(arrays | {name: trap}))
-        with pytest.raises(ValueError, match="is no tally or checkpoint of btests, or damaged"):
+        with pytest.raises(ValueError, match="is no partial result or checkpoint of btests, or damaged"):
             PartialResult.load(tmp_path / "evil")
     assert not (tmp_path / "trapped").exists()
 
@@ -204,39 +204,39 @@ def altered(path: Path, **changes: Any) -> Path:
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"version": lambda v: v + 1}, "is a tally of version 2, and this package reads version 1"),
-        ({"version": lambda _: "new"}, "is a tally of version new"),
-        ({"format": lambda _: "x"}, "is no tally"),
-        ({"kernels": lambda k: k[:1]}, "is a damaged tally"),
+        ({"version": lambda v: v + 1}, "is a partial result of version 2, and this package reads version 1"),
+        ({"version": lambda _: "new"}, "is a partial result of version new"),
+        ({"format": lambda _: "x"}, "is no partial result"),
+        ({"kernels": lambda k: k[:1]}, "is a damaged partial result"),
         ({"kernels": lambda _: [{"kind": "os.system"}] * 3}, "no kernel is called 'os.system'"),
-        ({"kernels": lambda k: [{"kind": "Gaussian", "bandwidth": -1.0}, *k[1:]]}, "is a damaged tally"),
-        ({"kernels": lambda _: 3}, "is a damaged tally"),
-        ({"seed": lambda _: "many"}, "is a damaged tally"),
-        ({"seed": lambda _: -1}, "is a damaged tally"),
-        ({"width": lambda _: -1}, "is a damaged tally"),
+        ({"kernels": lambda k: [{"kind": "Gaussian", "bandwidth": -1.0}, *k[1:]]}, "is a damaged partial result"),
+        ({"kernels": lambda _: 3}, "is a damaged partial result"),
+        ({"seed": lambda _: "many"}, "is a damaged partial result"),
+        ({"seed": lambda _: -1}, "is a damaged partial result"),
+        ({"width": lambda _: -1}, "is a damaged partial result"),
         ({"dtype": lambda _: "float16"}, "nothing is computed in 'float16'"),
-        ({"seed": lambda _: 1.5}, "is a damaged tally"),
-        ({"parts": lambda p: [p[0] | {"n_blocks": 49}]}, "is a damaged tally"),
-        ({"parts": lambda p: [p[0] | {"n_blocks": 0}]}, "is a damaged tally"),
-        ({"parts": lambda p: [p[0] | {"n_x": 10**30}]}, "is a damaged tally"),
-        ({"parts": lambda _: []}, "is a damaged tally"),
-        ({"parts": lambda p: p * 2}, "is a damaged tally"),
-        ({"parts": lambda p: [p[0] | {"number": -1}]}, "is a damaged tally"),
-        ({"kernel_scale": lambda _: [0.0]}, "is a damaged tally"),
-        ({"kernel_scale": lambda t: ["x", *t[1:]]}, "is a damaged tally"),
-        ({"n_pending": lambda _: [1]}, "is a damaged tally"),
-        ({"correction": lambda _: "none"}, "is a damaged tally"),
-        ({"weights": lambda _: [1.0]}, "is a damaged tally"),
-        ({"order": lambda _: "sorted"}, "is a damaged tally"),
+        ({"seed": lambda _: 1.5}, "is a damaged partial result"),
+        ({"parts": lambda p: [p[0] | {"n_blocks": 49}]}, "is a damaged partial result"),
+        ({"parts": lambda p: [p[0] | {"n_blocks": 0}]}, "is a damaged partial result"),
+        ({"parts": lambda p: [p[0] | {"n_x": 10**30}]}, "is a damaged partial result"),
+        ({"parts": lambda _: []}, "is a damaged partial result"),
+        ({"parts": lambda p: p * 2}, "is a damaged partial result"),
+        ({"parts": lambda p: [p[0] | {"number": -1}]}, "is a damaged partial result"),
+        ({"kernel_scale": lambda _: [0.0]}, "is a damaged partial result"),
+        ({"kernel_scale": lambda t: ["x", *t[1:]]}, "is a damaged partial result"),
+        ({"n_pending": lambda _: [1]}, "is a damaged partial result"),
+        ({"correction": lambda _: "none"}, "is a damaged partial result"),
+        ({"weights": lambda _: [1.0]}, "is a damaged partial result"),
+        ({"order": lambda _: "sorted"}, "is a damaged partial result"),
         ({"values_0_1": lambda v: v[1:]}, "the blocks of part 3 are not all there"),
-        ({"values_0_1": lambda v: v.astype(str)}, "is a damaged tally"),
+        ({"values_0_1": lambda v: v.astype(str)}, "is a damaged partial result"),
         ({"moments_0_0": lambda c: c[:, 1:]}, "the blocks of part 3 are not all there"),
         ({"nodes_0": lambda n: n[::-1]}, "the blocks of part 3 are not all there"),
-        ({"nodes_0": lambda n: n[:, 0]}, "is a damaged tally"),
-        ({"spans_0": lambda s: s + 1}, "is a damaged tally"),
-        ({"spans_0": lambda s: s * 10**15}, "is a damaged tally"),
-        ({"spans_0": lambda s: s[:, ::-1]}, "is a damaged tally"),
-        ({"spans_0": lambda s: s.ravel()}, "is a damaged tally"),
+        ({"nodes_0": lambda n: n[:, 0]}, "is a damaged partial result"),
+        ({"spans_0": lambda s: s + 1}, "is a damaged partial result"),
+        ({"spans_0": lambda s: s * 10**15}, "is a damaged partial result"),
+        ({"spans_0": lambda s: s[:, ::-1]}, "is a damaged partial result"),
+        ({"spans_0": lambda s: s.ravel()}, "is a damaged partial result"),
     ],
 )
 def test_an_altered_file_is_refused_in_one_sentence(changes: dict[str, Any], complaint: str, saved: Path) -> None:
@@ -259,7 +259,7 @@ def test_a_missing_array_is_named(saved: Path) -> None:
 
 @given(data=st.data())
 def test_altered_bytes_are_refused_or_do_no_harm(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
-    path = tmp_path_factory.getbasetemp() / "some.tally"
+    path = tmp_path_factory.getbasetemp() / "some.partial result"
     stream_of(205, 3).partial().save(path, force=True)
     content = bytearray(path.read_bytes())
     for _ in range(data.draw(st.integers(1, 3))):
@@ -292,7 +292,7 @@ def test_functions_of_one_name_do_not_add(tmp_path: Path) -> None:
         stream.partial().save(tmp_path / f"{part}.npz")
         loaded.append(PartialResult.load(tmp_path / f"{part}.npz"))
     assert (loaded[0] + loaded[2]).n_blocks == 20
-    with pytest.raises(ValueError, match="tallies of different kernels do not add"):
+    with pytest.raises(ValueError, match="partial results of different kernels do not add"):
         loaded[0] + loaded[1]
     assert loaded[0] != loaded[1]
     assert len({loaded[0], loaded[1]}) == 2
@@ -302,7 +302,7 @@ def test_functions_of_one_name_do_not_add(tmp_path: Path) -> None:
 
 
 def partial_of_some() -> PartialResult:
-    """Return a tally of ten blocks."""
+    """Return a partial result of ten blocks."""
     rng = np.random.default_rng(1)
     stream = Stream(Gaussian(1.0), 20, seed=1)
     stream.update(rng.normal(size=(200, 2)), rng.normal(size=(200, 2)))
@@ -326,7 +326,7 @@ def test_functions_that_enclose_other_numbers_do_not_add(make: Any, tmp_path: Pa
     assert (one + same).n_blocks == 20
     assert (one + partial(make(1.0), 1)).result().pvalue == (one + same).result().pvalue  # a file, and a live one
     for left, right in ((one, other), (one, partial(make(9.0), 2)), (partial(make(1.0), 0), partial(make(9.0), 2))):
-        with pytest.raises(ValueError, match="tallies of different kernels do not add"):
+        with pytest.raises(ValueError, match="partial results of different kernels do not add"):
             left + right
     assert len(repr(one)) < 200
 
@@ -335,5 +335,7 @@ def test_a_checkpoint_is_no_tally(tmp_path: Path) -> None:
     for name in "xy":
         np.save(tmp_path / f"{name}.npy", rows(100, 1)[0])
     btests.btest(tmp_path / "x.npy", tmp_path / "y.npy", kernel=Gaussian(1.0), seed=1, checkpoint=tmp_path / "run.npz")
-    with pytest.raises(ValueError, match="is a checkpoint, which the call that wrote it goes on from, and no tally"):
+    with pytest.raises(
+        ValueError, match="is a checkpoint, which the call that wrote it goes on from, and no partial result"
+    ):
         PartialResult.load(tmp_path / "run.npz")

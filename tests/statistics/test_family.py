@@ -9,7 +9,7 @@ import pytest
 
 from btests import Combination, Gaussian, Laplacian, Matern, OnColumns
 from btests._core.bandwidth_chain import chain
-from btests.data.location import Frame
+from btests.data.location import Location
 from btests.data.sample import Sample
 from btests.kernels import Kernel, Radial
 from btests.plan import Plan
@@ -108,7 +108,7 @@ def test_far_and_near_rows_change_no_bit_of_others(instruction_set: str, size: i
     x[::50] = y[::50] * (1.0 + 1e-9)
     first, second = Sample(x), Sample(y)
     plan, family = Plan.of_size(n, n, size, len(PAPER)), Family(PAPER)
-    assert chain(tuple(t for kernel in PAPER for t in kernel.terms())).n_wide(first.frame.reach()) > 0
+    assert chain(tuple(t for kernel in PAPER for t in kernel.terms())).n_wide(first.location.reach()) > 0
     whole = summarize_all(family, first, second, plan, 1)
     pieces = [family.summarize(first, second, plan, f, f + 1) for f in range(plan.n_blocks)]
     for i, (kernel, one) in enumerate(zip(PAPER, whole, strict=True)):
@@ -120,9 +120,9 @@ def test_far_and_near_rows_change_no_bit_of_others(instruction_set: str, size: i
 
 def test_wide_members_are_counted_by_the_spread_of_the_rows() -> None:
     links = chain(tuple(term for kernel in PAPER for term in kernel.terms()))
-    frame = Frame.of(np.random.default_rng(1).normal(size=(64, 2)))
-    assert links.n_wide(frame.reach()) == 7
-    assert links.n_wide(frame.reach() * 2.0**-2) == 8  # rows half as far apart
+    location = Location.of(np.random.default_rng(1).normal(size=(64, 2)))
+    assert links.n_wide(location.reach()) == 7
+    assert links.n_wide(location.reach() * 2.0**-2) == 8  # rows half as far apart
     assert links.n_wide(0.0) == 0
     assert links.n_wide(math.inf) == 0
     assert links.n_wide(1e-300) == len(PAPER)

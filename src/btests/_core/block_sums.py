@@ -49,7 +49,7 @@ class _Sample(Protocol):
     def start(self) -> int: ...
 
     @property
-    def frame(self) -> _Frame: ...
+    def location(self) -> _Frame: ...
 
 
 def summarize(
@@ -138,13 +138,13 @@ def _in_parts(run: Callable[..., None], n_nodes: int, shape: tuple[int, ...], wo
 
 def _task(x: _Sample, y: _Sample, plan: Plan, term: Term, links: Chain, *, lanes: bool) -> Task:
     n_kernels, d = links.order.size, x.rows.shape[1]
-    n_wide = links.n_wide(x.frame.reach()) if lanes and n_kernels > 1 else 0
+    n_wide = links.n_wide(x.location.reach()) if lanes and n_kernels > 1 else 0
     return Task(
         x=_address(x),
         y=_address(y),
         order_x=None if x.order is None else x.order.ctypes.data,
         order_y=None if y.order is None else y.order.ctypes.data,
-        origin=x.frame.origin.ctypes.data,
+        origin=x.location.origin.ctypes.data,
         ratios=links.ratios.ctypes.data,
         squarings=links.squarings.ctypes.data,
         n_x=plan.n_x,

@@ -16,11 +16,11 @@ from btests.comparison.compare_options import Options
 from btests.comparison.encoding import Encoding
 from btests.comparison.format import option
 from btests.comparison.swap_units import comes_first, row_orders
-from btests.data.permuted import Dealt
+from btests.data.permuted import PermutedRows
 from btests.data.protocol import Source
 from btests.execution.checkpoint import Recorder
-from btests.execution.out_of_core import Stored
-from btests.execution.samples import StoredSamples, open_samples
+from btests.execution.out_of_core import OutOfCoreSample
+from btests.execution.samples import OutOfCoreSamples, open_samples
 from btests.nulls import Null, SignFlip
 from btests.nulls.protocol import kinds_of_blocks, wants_gram
 from btests.nulls.registry import null_of
@@ -139,12 +139,14 @@ def _streams(columns: Sequence[Cells], n_x: int, n_y: int) -> tuple[int, int]:
 
 def shuffled(
     x: Source, y: Source, seed: int, streams: tuple[int, int], report: Callable[[int], None], *, workers: Any = None
-) -> StoredSamples:
+) -> OutOfCoreSamples:
     """Return both in random order: on workers, or each through a temporary file, in one pass over the source."""
     if workers is not None:
         return open_samples(x, y, seed, True, workers, streams=streams)
     # No rows are held ahead, so that nothing is taken from the source but in that pass.
-    dealt = [Dealt.of(source, seed, stream, True, memory=1) for source, stream in zip((x, y), streams, strict=True)]
-    dealt[0].prepare(report)
-    dealt[1].prepare(lambda done: report(x.n_rows + done))
-    return StoredSamples(Stored(dealt[0], 0, x.n_rows), Stored(dealt[1], 0, y.n_rows))
+    permuted = [
+        PermutedRows.of(source, seed, stream, True, memory=1) for source, stream in zip((x, y), streams, strict=True)
+    ]
+    permuted[0].prepare(report)
+    permuted[1].prepare(lambda done: report(x.n_rows + done))
+    return OutOfCoreSamples(OutOfCoreSample(permuted[0], 0, x.n_rows), OutOfCoreSample(permuted[1], 0, y.n_rows))

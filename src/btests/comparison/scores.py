@@ -96,8 +96,8 @@ def quadratic_scores(features: Sequence[Features], signs: Array, exhaustive: boo
 
     Mean and variance over all signs are closed and no sign changes them: with features times the roots of their weights
     ``|c|^2 + sum |D_u|^2`` and ``4 sum_{u<v} <D_u, D_v>^2 + 4 sum_u <c, D_u>^2``. The score is the normal score of the
-    scaled chi-squared law with these two moments (Satterthwaite): statistics of one feature and of many are then on one
-    scale, and any increasing function of a statistic that signs do not change leaves the p-values exact.
+    scaled chi-squared distribution with these two moments (Satterthwaite): statistics of one feature and of many are
+    then on one scale, and any increasing function of a statistic that signs do not change leaves the p-values exact.
     """
     out = np.empty((sum(part.weights.shape[1] for part in features), signs.shape[1]))
     done = 0
@@ -141,7 +141,7 @@ def _moments(part: Features) -> tuple[Array, Array]:
 def _normal_scores(squares: Array, mean: Array, variance: Array) -> Array:
     """Return the normal scores of squares with these means and variances: (r, m) and (m,) twice to (m, r).
 
-    Those of the scaled chi-squared law with the same moments, by the cube root of Wilson and Hilferty (1931).
+    Those of the scaled chi-squared distribution with the same moments, by the cube root of Wilson and Hilferty (1931).
     """
     varies = (mean > 0.0) & (variance > 1e-24 * mean**2)  # else no sign changes it, and it carries no information
     ninth = np.where(varies, variance / np.where(varies, 9.0 * mean**2, 1.0), 1.0)

@@ -27,7 +27,7 @@ _CHANCE = 0.005
 # The variance of ``_crossed`` for a standard normal: the integral of its square times the normal density.
 _VARIANCE = 0.7009
 
-# Up to so many rows of a level what chance gives is computed by its law, beyond as if that were normal.
+# Up to so many rows of a level what chance gives is computed by its distribution, beyond as if that were normal.
 _FEW = 60
 
 

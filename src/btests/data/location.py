@@ -11,32 +11,32 @@ import numpy.typing as npt
 
 from btests.plan import Array
 
-#: Rows that a frame is made from.
-FRAME_ROWS = 64
+#: Rows that a location is made from.
+LOCATION_ROWS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class Location:
     """A point amid the rows, and the mean squares of their distances from it, coordinate by coordinate: (d,) each.
 
     Made from the first rows that are dealt: rows that a selector keeps for the test do not reach its choice, not by a
-    bit, and who reads the rows one after another has the same frame from the start.
+    bit, and who reads the rows one after another has the same location from the start.
     """
 
     origin: Array
     spread: Array
 
     @staticmethod
-    def of(rows: npt.NDArray[Any]) -> Frame:
-        """Return the frame of some rows (m, d)."""
+    def of(rows: npt.NDArray[Any]) -> Location:
+        """Return the location of some rows (m, d)."""
         some = rows.astype(np.float64)
         origin = np.median(some, axis=0)
         with np.errstate(over="ignore"):
-            return Frame(origin, np.mean((some - origin) ** 2, axis=0))
+            return Location(origin, np.mean((some - origin) ** 2, axis=0))
 
-    def columns(self, chosen: list[int]) -> Frame:
-        """Return the frame of these coordinates alone."""
-        return Frame(self.origin[chosen], self.spread[chosen])
+    def columns(self, chosen: list[int]) -> Location:
+        """Return the location of these coordinates alone."""
+        return Location(self.origin[chosen], self.spread[chosen])
 
     def reach(self) -> float:
         """Return a squared distance that hardly any two rows exceed, were they normal."""

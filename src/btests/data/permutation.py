@@ -195,7 +195,7 @@ class Buffered:
         return found
 
 
-def deal(
+def permutation_of(
     n: int,
     seed: int,
     stream: int,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from btests.data.external_shuffle import NoSpaceError, Spilled, spill
-from btests.data.permutation import AsStored, Buffered, Order, deal
+from btests.data.permutation import AsStored, Buffered, Order, permutation_of
 from btests.data.protocol import Rows, Source
 from btests.data.take import gather, scatter
 from btests.plan import Index
@@ -42,7 +42,7 @@ class _Held:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Dealt:
+class PermutedRows:
     """The rows of ``source`` in ``order``, a window at a time, the same rows however they are fetched.
 
     Attributes
@@ -75,7 +75,7 @@ class Dealt:
         *,
         memory: int = MEMORY,
         folder: str | None = None,
-    ) -> Dealt:
+    ) -> PermutedRows:
         """Return the rows of a source as they are dealt for a seed and a stream (1 for x, 2 for y).
 
         ``shuffle`` is True (any row anywhere), False (as stored) or ``"buffered"``: units in random order, as many
@@ -93,10 +93,10 @@ class Dealt:
                 f"{source.name!r} can only be read {largest} rows at a time, and the buffer holds {rows}; "
                 "shuffle exactly, or store it in smaller row groups"
             )
-        return cls(source, deal(n, seed, stream, shuffle, edges=edges, buffer_rows=rows), memory, folder)
+        return cls(source, permutation_of(n, seed, stream, shuffle, edges=edges, buffer_rows=rows), memory, folder)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Dealt, (self.source, self.order, self.memory, self.folder)
+        return PermutedRows, (self.source, self.order, self.memory, self.folder)
 
     def __len__(self) -> int:
         return self.source.n_rows
@@ -213,9 +213,9 @@ class Dealt:
             held.rows = None
             rows = self.order.rows(start, stop)
             turn = np.argsort(rows)
-            dealt = scatter(self.source.take(rows[turn]), turn)
-            dealt.setflags(write=False)
-            held.first, held.rows = start, dealt
+            permuted = scatter(self.source.take(rows[turn]), turn)
+            permuted.setflags(write=False)
+            held.first, held.rows = start, permuted
         held.end_of_last = last
         return held.rows[first - held.first : last - held.first]
 

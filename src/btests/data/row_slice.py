@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from btests.data.location import Frame
+from btests.data.location import Location
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class RowSlice:
     """The rows at positions ``start`` and on, in the order in which they are dealt, for the blocks that they fill.
 
     Attributes
@@ -21,13 +21,13 @@ class Window:
         Contiguous: (m, d).
     start
         The position of the first of them among all rows of the sample.
-    frame
+    location
         That of the whole sample.
     """
 
     rows: npt.NDArray[Any]
     start: int
-    frame: Frame
+    location: Location
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -42,16 +42,16 @@ class Window:
         """Whether the rows are points, not objects."""
         return self.rows.dtype != object
 
-    def deal(self, start: int, n_blocks: int, b: int) -> npt.NDArray[Any]:
+    def stack(self, start: int, n_blocks: int, b: int) -> npt.NDArray[Any]:
         """Return ``n_blocks`` consecutive blocks of ``b`` rows from position ``start``: (n_blocks, b, ...)."""
         first = start - self.start
         return self.rows[first : first + n_blocks * b].reshape(n_blocks, b, *self.rows.shape[1:])
 
-    def widened(self) -> Window:
+    def widened(self) -> RowSlice:
         """Return the same rows as float64."""
         return replace(self, rows=self.rows.astype(np.float64))
 
-    def columns(self, columns: tuple[int, ...]) -> Window:
+    def columns(self, columns: tuple[int, ...]) -> RowSlice:
         """Return the same rows with these coordinates alone, as a copy: (m, d) to (m, c)."""
         chosen = list(columns)
-        return replace(self, rows=np.ascontiguousarray(self.rows[:, chosen]), frame=self.frame.columns(chosen))
+        return replace(self, rows=np.ascontiguousarray(self.rows[:, chosen]), location=self.location.columns(chosen))

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from btests.data.location import FRAME_ROWS, Frame
+from btests.data.location import LOCATION_ROWS, Location
 from btests.plan import Array, Index
 
 
@@ -23,7 +23,7 @@ class AnySample(Protocol):
         ...
 
     @property
-    def frame(self) -> Frame:
+    def location(self) -> Location:
         """Where the rows are."""
         ...
 
@@ -64,11 +64,11 @@ class Sample:
 
     rows: npt.NDArray[Any]
     order: Index | None = None
-    frame: Frame = field(init=False, repr=False, compare=False)
+    location: Location = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        some = self.first(FRAME_ROWS) if self.is_numeric else np.zeros((1, 1))
-        object.__setattr__(self, "frame", Frame.of(some))
+        some = self.first(LOCATION_ROWS) if self.is_numeric else np.zeros((1, 1))
+        object.__setattr__(self, "location", Location.of(some))
 
     def __len__(self) -> int:
         return len(self.rows if self.order is None else self.order)
@@ -93,7 +93,7 @@ class Sample:
         """The position of the first row: see :class:`btests.data.row_slice.Window`."""
         return 0
 
-    def deal(self, start: int, n_blocks: int, b: int) -> npt.NDArray[Any]:
+    def stack(self, start: int, n_blocks: int, b: int) -> npt.NDArray[Any]:
         """Return ``n_blocks`` consecutive blocks of ``b`` rows from position ``start``: (n_blocks, b, ...)."""
         stop = start + n_blocks * b
         rows = self.rows[start:stop] if self.order is None else self.rows[self.order[start:stop]]

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from btests.data.location import FRAME_ROWS, Frame
-from btests.data.row_slice import Window
+from btests.data.location import LOCATION_ROWS, Location
+from btests.data.row_slice import RowSlice
 from btests.data.sample import AnySample, Sample
 from btests.execution.observer import Observer
 from btests.kernels.fingerprint import fingerprint
@@ -37,7 +37,7 @@ _JOINED = 64
 Found = Generator[tuple[int, tuple[Summary, ...]], None, None]
 
 
-class Deals(Protocol):
+class RowOrder(Protocol):
     """Rows in the order in which they are dealt (see :class:`btests.data.Dealt`)."""
 
     @property
@@ -77,27 +77,34 @@ class Runner(Protocol):
     """Who computes the summaries of stretches of blocks, a few at a time, in whatever order."""
 
     def __call__(
-        self, statistic: Statistic, x: Stored, y: Stored, plan: Plan, done: Done, *, n_threads: int | None
+        self,
+        statistic: Statistic,
+        x: OutOfCoreSample,
+        y: OutOfCoreSample,
+        plan: Plan,
+        done: Done,
+        *,
+        n_threads: int | None,
     ) -> Found:
         """Yield numbers of rows, of x and y together, and the summaries of their blocks, without those ``done``."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class OutOfCoreSample:
     """The rows at positions ``begin .. end - 1`` of what is dealt from somewhere else, and who computes on them.
 
     With ``scales`` (d,), each column is divided by its own as it is read.
     """
 
-    dealt: Deals
+    permuted: RowOrder
     begin: int
     end: int
     scales: Array | None = field(default=None, repr=False, compare=False)
-    frame: Frame = field(init=False, repr=False, compare=False)
+    location: Location = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "frame", Frame.of(self.first(FRAME_ROWS)))
+        object.__setattr__(self, "location", Location.of(self.first(LOCATION_ROWS)))
 
     def __len__(self) -> int:
         return self.end - self.begin
@@ -105,7 +112,7 @@ class Stored:
     @property
     def width(self) -> int:
         """Coordinates of a row."""
-        return self.dealt.width
+        return self.permuted.width
 
     @property
     def is_numeric(self) -> bool:
@@ -115,7 +122,7 @@ class Stored:
     @property
     def is_shuffled(self) -> bool:
         """Whether rows are dealt in an order of our own."""
-        return self.dealt.how != "as stored"
+        return self.permuted.how != "as stored"
 
     def first(self, n_rows: int) -> Rows:
         """Return the first ``n_rows`` rows that are dealt, or all where they are fewer."""
@@ -131,26 +138,26 @@ class Stored:
         """Return a few rows, in memory, in the order given."""
         return Sample(self._at(positions), np.arange(len(positions)))
 
-    def split(self, n_rows: int) -> tuple[Stored, Stored]:
+    def split(self, n_rows: int) -> tuple[OutOfCoreSample, OutOfCoreSample]:
         """Return the first ``n_rows`` rows in the order, and all others: no row is in both."""
         middle = self.begin + n_rows
         return replace(self, end=middle), replace(self, begin=middle)
 
-    def scaled(self, scales: Array) -> Stored:
+    def scaled(self, scales: Array) -> OutOfCoreSample:
         """Return the same rows with each column divided by its scale: (d,)."""
         return replace(self, scales=scales)
 
     def close(self) -> None:
         """Let go of what was read ahead, and of temporary files."""
-        self.dealt.close()
+        self.permuted.close()
 
-    def window(self, first: int, last: int) -> Window:
+    def window(self, first: int, last: int) -> RowSlice:
         """Return the rows at positions ``first .. last - 1`` of this sample."""
-        rows = divided(self.dealt.window(self.begin + first, self.begin + last), self.scales)
-        return Window(np.ascontiguousarray(rows), first, self.frame)
+        rows = divided(self.permuted.window(self.begin + first, self.begin + last), self.scales)
+        return RowSlice(np.ascontiguousarray(rows), first, self.location)
 
     def _at(self, positions: Index) -> Rows:
-        return divided(self.dealt.at(self.begin + positions), self.scales)
+        return divided(self.permuted.at(self.begin + positions), self.scales)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +179,9 @@ class Chunked:
         self, statistic: Statistic, x: AnySample, y: AnySample, plan: Plan, n_threads: int | None = None
     ) -> Sequence[Summary]:
         """Return the summary of all blocks for each member of the statistic."""
-        if not (isinstance(x, Stored) and isinstance(y, Stored)):  # a few rows that were taken into memory
+        if not (
+            isinstance(x, OutOfCoreSample) and isinstance(y, OutOfCoreSample)
+        ):  # a few rows that were taken into memory
             return in_memory(statistic, x, y, plan, n_threads)
         observer, task = self.observer, describe(statistic, x, y, plan)
         known = None if observer is None else observer.begin(task, plan.n_x + plan.n_y)
@@ -217,16 +226,16 @@ class Done:
 
 
 def in_this_process(
-    statistic: Statistic, x: Stored, y: Stored, plan: Plan, done: Done, *, n_threads: int | None
+    statistic: Statistic, x: OutOfCoreSample, y: OutOfCoreSample, plan: Plan, done: Done, *, n_threads: int | None
 ) -> Found:
     """Yield the summaries of all chunks, the next of which is read while one is computed."""
     cut = chunks(plan, row_bytes(x, y), n_kernels=len(statistic.kernels))
     todo = [stretch for chunk in cut for stretch in done.left_of(*chunk)]
 
-    def fetch(chunk: tuple[int, int]) -> tuple[Window, Window]:
+    def fetch(chunk: tuple[int, int]) -> tuple[RowSlice, RowSlice]:
         (x_first, y_first), (x_last, y_last) = plan.start(chunk[0]), plan.start(chunk[1])
         windows = x.window(x_first, x_last), y.window(y_first, y_last)
-        return windows if x.dealt.dtype == y.dealt.dtype else (windows[0].widened(), windows[1].widened())
+        return windows if x.permuted.dtype == y.permuted.dtype else (windows[0].widened(), windows[1].widened())
 
     with ThreadPoolExecutor(1, thread_name_prefix="btests-reader") as reader:
         nexts = [reader.submit(fetch, todo[0])] if todo else []
@@ -243,9 +252,9 @@ def divided(rows: Rows, scales: Array | None) -> Rows:
     return rows if scales is None else rows / scales
 
 
-def row_bytes(x: Stored, y: Stored) -> int:
+def row_bytes(x: OutOfCoreSample, y: OutOfCoreSample) -> int:
     """Return the bytes of a row of x and one of y."""
-    return x.width * (x.dealt.dtype.itemsize + y.dealt.dtype.itemsize)
+    return x.width * (x.permuted.dtype.itemsize + y.permuted.dtype.itemsize)
 
 
 def chunks(plan: Plan, bytes_per_pair: int, budget: int | None = None, *, n_kernels: int = 1) -> list[tuple[int, int]]:
@@ -261,8 +270,8 @@ def chunks(plan: Plan, bytes_per_pair: int, budget: int | None = None, *, n_kern
     return [(first, min(first + n, plan.n_blocks)) for first in range(0, plan.n_blocks, n)]
 
 
-def describe(statistic: Statistic, x: Stored, y: Stored, plan: Plan) -> str:
+def describe(statistic: Statistic, x: OutOfCoreSample, y: OutOfCoreSample, plan: Plan) -> str:
     """Return a digest of all that the summary depends on."""
-    places = [(s.dealt.identity, s.begin, s.end, None if s.scales is None else s.scales.tolist()) for s in (x, y)]
+    places = [(s.permuted.identity, s.begin, s.end, None if s.scales is None else s.scales.tolist()) for s in (x, y)]
     told = (fingerprint(statistic), plan, places)
     return hashlib.sha256(repr(told).encode()).hexdigest()

@@ -16,11 +16,11 @@ from btests.data.dask_source import DaskSource, is_dask
 from btests.data.digest import digests
 from btests.data.open import open_source, with_columns
 from btests.data.permutation import AsStored
-from btests.data.permuted import Dealt, paths_of
+from btests.data.permuted import PermutedRows, paths_of
 from btests.data.protocol import Source
 from btests.execution.dask import ShardedSample, connect, on_workers
 from btests.execution.observer import Observer
-from btests.execution.out_of_core import Chunked, Runner, Stored
+from btests.execution.out_of_core import Chunked, OutOfCoreSample, Runner
 
 # What may have been done to the order of rows, from the best on.
 _ORDERS = ("exact", "buffered", "as stored")
@@ -38,21 +38,21 @@ def is_elsewhere(value: object) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredSamples:
+class OutOfCoreSamples:
     """Two samples of which one or both are in files, or on a cluster."""
 
-    x: Stored
-    y: Stored
+    x: OutOfCoreSample
+    y: OutOfCoreSample
     cluster: ExitStack | None = None
     run: Runner | None = None
 
     @classmethod
     def of(
         cls, x: Source, y: Source, seed: int, shuffle: bool | str, streams: tuple[int, int] = (1, 2)
-    ) -> StoredSamples:
+    ) -> OutOfCoreSamples:
         """Return the rows of both in the order in which they are dealt."""
-        rows_x, rows_y = dealt(x, seed, streams[0], shuffle), dealt(y, seed, streams[1], shuffle)
-        return cls(Stored(rows_x, 0, x.n_rows), Stored(rows_y, 0, y.n_rows))
+        rows_x, rows_y = permuted(x, seed, streams[0], shuffle), permuted(y, seed, streams[1], shuffle)
+        return cls(OutOfCoreSample(rows_x, 0, x.n_rows), OutOfCoreSample(rows_y, 0, y.n_rows))
 
     def executor(self, observer: Observer | None = None) -> Chunked:
         """Return the executor of the blocks of these samples."""
@@ -61,12 +61,12 @@ class StoredSamples:
     @property
     def order(self) -> str:
         """What was done to the order of the rows: of the two, what was less."""
-        return weaker(self.x.dealt.how, self.y.dealt.how)
+        return weaker(self.x.permuted.how, self.y.permuted.how)
 
     @property
     def read(self) -> str:
         """How rows are read: ``in chunks``, or on how many workers."""
-        spread = self.x.dealt
+        spread = self.x.permuted
         if not isinstance(spread, ShardedSample):
             return "in chunks"
         return f"on {spread.cluster.n_workers} worker{'s' * (spread.cluster.n_workers > 1)}"
@@ -88,7 +88,7 @@ def open_samples(
     workers: object = None,
     *,
     streams: tuple[int, int] = (1, 2),
-) -> StoredSamples:
+) -> OutOfCoreSamples:
     """Return the rows of two sources in the order in which they are dealt, in this process or on a cluster.
 
     Parameters
@@ -106,14 +106,14 @@ def open_samples(
         collections = [source.collection for source in (x, y) if isinstance(source, DaskSource)]
         cluster = opened.enter_context(connect(workers, *collections))
         if cluster is None:
-            return StoredSamples.of(x, y, seed, shuffle, streams)
+            return OutOfCoreSamples.of(x, y, seed, shuffle, streams)
         spread = []
         # Both samples are on their way before anybody waits for one. Where one cannot be read, both are let go at once.
         for source, stream, label in zip((x, y), streams, "xy", strict=True):
-            spread.append(ShardedSample.submit(cluster, dealt(source, seed, stream, shuffle), label))
+            spread.append(ShardedSample.submit(cluster, permuted(source, seed, stream, shuffle), label))
             opened.callback(spread[-1].close)
-        stored = [Stored(one, 0, len(one.dealt)) for one in spread]
-        return StoredSamples(stored[0], stored[1], opened.pop_all(), on_workers)
+        stored = [OutOfCoreSample(one, 0, len(one.permuted)) for one in spread]
+        return OutOfCoreSamples(stored[0], stored[1], opened.pop_all(), on_workers)
 
 
 def weaker(how_x: str, how_y: str) -> str:
@@ -121,16 +121,16 @@ def weaker(how_x: str, how_y: str) -> str:
     return max(how_x, how_y, key=_ORDERS.index)
 
 
-def dealt(source: Source, seed: int, stream: int, shuffle: bool | str) -> Dealt:
+def permuted(source: Source, seed: int, stream: int, shuffle: bool | str) -> PermutedRows:
     """Return the rows of a source in the order in which they are dealt (stream 1 is x, 2 is y)."""
     if shuffle == "buffered" and source.units() is None:
         shuffle = True  # any row can be read by itself: there is no need to do less
-    return Dealt.of(source, seed, stream, shuffle)
+    return PermutedRows.of(source, seed, stream, shuffle)
 
 
 def describe(source: Source) -> str:
     """Return what tells the rows of a source from others: files, their sizes and times, and some of their bytes."""
-    return f"{Dealt(source, AsStored(source.n_rows)).identity} {digests(paths_of(source))}"
+    return f"{PermutedRows(source, AsStored(source.n_rows)).identity} {digests(paths_of(source))}"
 
 
 def left_out(*sources: Source) -> str:

@@ -1,4 +1,4 @@
-"""Nulls: how the law of the statistic under the null hypothesis is learned from a summary."""
+"""Nulls: how the distribution of the statistic under the null hypothesis is learned from a summary."""
 
 from btests.nulls.cross_mmd import CrossMMD
 from btests.nulls.distributions import (

@@ -17,7 +17,7 @@ from btests.symmetries import Draws
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Which kernel spoke, the law of its MMD^2 among all of them, and what each of them scored: (J,).
+    """Which kernel spoke, the distribution of its MMD^2 among all of them, and what each of them scored: (J,).
 
     Where nothing ``is_resolved`` none of them spoke, and the first stands for all.
     """
@@ -56,13 +56,13 @@ class RatioScore:
 # -log p of a normal score s is log 2 + this much times s, and times s^2: within 3 % up to s = 5.
 _LINEAR, _SQUARE = 0.736, 0.412
 
-# A law of a smaller skewness is as good as normal.
+# A distribution of a smaller skewness is as good as normal.
 _SKEWED = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class PValueScore:
-    r"""``log w - log p``, p the upper tail of the Pearson III law with the skewness of all flips, w a prior weight.
+    r"""``log w - log p``, p the upper tail of Pearson III with the skewness of all flips, w a prior weight.
 
     The cube root of Wilson and Hilferty (1931) makes a normal score of the ratio, and a parabola ``-log p`` of that.
     Both are increasing and have a closed inverse. How close they are matters for power; exactness does not depend on
@@ -153,8 +153,8 @@ def largest_score(
 def _score_of(summary: Summary, weight: float | None) -> Score:
     if weight is None:
         return RatioScore()
-    # Negative where a few pairs of rows outweigh all others. The law of so few is no Pearson III law, which ends where
-    # their sum often is.
+    # Negative where a few pairs of rows outweigh all others. The distribution of so few is not Pearson III, which ends
+    # where their sum often is.
     return PValueScore(max(0.0, summary.draw_skewness()), weight)
 
 
@@ -200,7 +200,7 @@ def smallest_rank(summaries: Sequence[Summary], flips: Draws, weights: Array) ->
 
 @dataclass(frozen=True, slots=True)
 class RankDistribution:
-    """The law of the smallest weighted rank, as a law of the MMD^2 of one kernel.
+    """The distribution of the smallest weighted rank, as a distribution of the MMD^2 of one kernel.
 
     Attributes
     ----------

@@ -22,8 +22,8 @@ class CrossMMD:
 
     With ``f_u = sum_v C_uv``, u in the first half of a block's groups and v in the second, every f_u is symmetric
     around zero under the null hypothesis, for any number of blocks, one included. ``sum f / sqrt(sum f^2)`` is then
-    asymptotically standard normal; written as a t statistic it is used against Student's law, which is exact for
-    normal f. One block with a single group a row is the cross-MMD (Shekhar, Kim, Ramdas 2022); blocks of two rows
+    asymptotically standard normal; written as a t statistic it is used against Student's distribution, which is exact
+    for normal f. One block with a single group a row is the cross-MMD (Shekhar, Kim, Ramdas 2022); blocks of two rows
     give the linear-time test. The statistic is the unbiased MMD^2 over those pairs alone.
     """
 
@@ -32,7 +32,7 @@ class CrossMMD:
         return float(_row_sums(summary).sum())
 
     def distribution(self, summary: Summary, seed: int) -> StudentDistribution:
-        """Return the law of the statistic under the null hypothesis; the seed plays no part."""
+        """Return the distribution of the statistic under the null hypothesis; the seed plays no part."""
         f = _row_sums(summary)
         if f.size < 2:
             raise ValueError("CrossMMD() needs at least 2 blocks or 4 rows a side in the block; take null=SignFlip()")

@@ -12,12 +12,12 @@ import numpy as np
 
 from btests.plan import Array
 
-#: No p-value of a continuous law is below this: the smallest normal float, for want of a smaller one.
+#: No p-value of a continuous distribution is below this: the smallest normal float, for want of a smaller one.
 SMALLEST = sys.float_info.min
 
 
 class NullDistribution(Protocol):
-    """The law of the statistic under the null hypothesis."""
+    """The distribution of the statistic under the null hypothesis."""
 
     def pvalue(self, statistic: float) -> float:
         """Return the probability of a statistic at least as large; in (0, 1]."""
@@ -74,13 +74,13 @@ class StudentDistribution:
 
 @dataclass(frozen=True, slots=True)
 class PearsonIIIDistribution:
-    """Pearson III: a shifted gamma law, given by its standard deviation, skewness and mean."""
+    """Pearson III: a shifted gamma distribution, given by its standard deviation, skewness and mean."""
 
     sd: float
     skewness: float
     mean: float = 0.0
 
-    # A gamma law of more than this shape is normal to all digits that its own functions have.
+    # A gamma distribution of more than this shape is normal to all digits that its own functions have.
     _NORMAL_BELOW = 1e-6
 
     def pvalue(self, statistic: float) -> float:
@@ -108,7 +108,7 @@ class PearsonIIIDistribution:
 
 @dataclass(frozen=True, slots=True)
 class ResampledDistribution:
-    """The law of draws that are exchangeable with the statistic, the statistic itself among them.
+    """The distribution of draws that are exchangeable with the statistic, the statistic itself among them.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The quadratic-time test by a gamma law with the right mean and variance."""
+"""The quadratic-time test by a gamma distribution with the right mean and variance."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from btests.statistics.tiled_gram import Gram, tile_bytes
 
 @dataclass(frozen=True, slots=True)
 class Gamma:
-    r"""Gamma law with the exact mean and variance of all relabellings; no random numbers, quadratic time.
+    r"""Gamma distribution with the exact mean and variance of all relabellings; no random numbers, quadratic time.
 
-    The statistic is the biased MMD^2 of all rows. Its law under the null hypothesis is a sum of weighted chi-squares,
-    and no gamma law: two moments are right and the tail is not, whatever the number of rows. **The test is not
-    consistent in its level.** It is the cheapest of the quadratic-time tests: one pass over the Gram matrix, and
-    memory for one tile of it.
+    The statistic is the biased MMD^2 of all rows. Its distribution under the null hypothesis is a sum of weighted
+    chi-squares, and no gamma distribution: two moments are right and the tail is not, whatever the number of rows.
+    **The test is not consistent in its level.** It is the cheapest of the quadratic-time tests: one pass over the Gram
+    matrix, and memory for one tile of it.
 
     References
     ----------
@@ -35,10 +35,11 @@ class Gamma:
         return gram.margins().biased()
 
     def distribution(self, gram: Gram, seed: int) -> PearsonIIIDistribution:
-        """Return the law of the statistic under the null hypothesis; the seed plays no part."""
+        """Return the distribution of the statistic under the null hypothesis; the seed plays no part."""
         margins = gram.margins()
         mean, sd = relabelled_mean(margins), relabelled_sd(margins)
         if sd <= margins.tolerance():  # every relabelling gives what was observed
             return PearsonIIIDistribution(0.0, 0.0, margins.biased())
-        # A gamma law begins at 0. Only a kernel that is not positive definite has no positive mean; then it is normal.
+        # A gamma distribution begins at 0. Only a kernel that is not positive definite has no positive mean; then it is
+        # normal.
         return PearsonIIIDistribution(sd, 2.0 * sd / mean if mean > 0.0 else 0.0, mean)

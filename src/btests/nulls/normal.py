@@ -13,7 +13,7 @@ from btests.summary import Summary
 
 @dataclass(frozen=True, slots=True)
 class Normal:
-    r"""Normal law with variance ``s^2 / n_blocks``, s^2 the sample variance of the blocks (Zaremba et al. 2013).
+    r"""Normal with variance ``s^2 / n_blocks``, s^2 the sample variance of the blocks (Zaremba et al. 2013).
 
     Right for many blocks and few rows in each. With few blocks it is not: mean and variance of the skewed block values
     are correlated, which makes the level too low for moderate and too high for very few blocks. It needs two blocks.
@@ -27,7 +27,7 @@ class Normal:
         return summary.mean()
 
     def distribution(self, summary: Summary, seed: int) -> NormalDistribution:
-        """Return the law of the statistic under the null hypothesis; the seed plays no part."""
+        """Return the distribution of the statistic under the null hypothesis; the seed plays no part."""
         n_blocks = summary.plan.n_blocks
         if n_blocks < 2:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""The quadratic-time test by a law with the right variance and skewness."""
+"""The quadratic-time test by a distribution with the right variance and skewness."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ class Pearson:
     Attributes
     ----------
     kurtosis
-        ``"gamma"`` is Pearson III, a shifted gamma law. ``"bound"`` is the recipe of the paper's authors, a law of type
-        I or VI with kurtosis ``2 (skewness^2 + 1)``. Its tail is too short where the law is close to normal.
+        ``"gamma"`` is Pearson III, a shifted gamma distribution. ``"bound"`` is the recipe of the paper's authors, a
+        distribution of type I or VI with kurtosis ``2 (skewness^2 + 1)``. Its tail is too short where the distribution
+        is close to normal.
 
     References
     ----------
@@ -61,7 +62,7 @@ class Pearson:
         return gram.margins().paired()
 
     def distribution(self, gram: Gram, seed: int) -> PearsonIIIDistribution | BetaDistribution:
-        """Return the law of the statistic under the null hypothesis; the seed plays no part."""
+        """Return the distribution of the statistic under the null hypothesis; the seed plays no part."""
         n = len(gram.x)
         self.check_sizes(n, len(gram.y))
         sd, skewness = flip_moments(gram.core())

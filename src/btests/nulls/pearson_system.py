@@ -1,4 +1,4 @@
-"""A law of Pearson's system, given by its standard deviation and skewness and a rule for its kurtosis."""
+"""A distribution of Pearson's system, given by its standard deviation and skewness and a rule for its kurtosis."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from btests.nulls.distributions import PearsonIIIDistribution, clip
 
 
 class _Shape(NamedTuple):
-    """A beta law, or where ``prime`` the law of its odds, with parameters a and b; its mean and deviation."""
+    """Beta distribution, or with ``prime`` that of its odds, with parameters a and b; its mean and deviation."""
 
     a: float
     b: float
@@ -23,7 +23,7 @@ class _Shape(NamedTuple):
 class BetaDistribution:
     """Pearson's type I or VI with mean zero and kurtosis ``2 (skewness^2 + 1)``, twice the least that there can be.
 
-    Type I, a beta law, for a squared skewness below 2; type VI, a beta prime law, above; both meet in Pearson III.
+    Type I, a beta distribution, for a squared skewness below 2; type VI, beta prime, above; both meet in Pearson III.
     """
 
     sd: float
@@ -63,7 +63,7 @@ class BetaDistribution:
 
     def _shape(self) -> _Shape:
         square = self.skewness**2
-        # a + b of a beta law with that skewness and kurtosis; it is negative where the odds are meant.
+        # a + b of a beta distribution with that skewness and kurtosis; it is negative where the odds are meant.
         r = 6.0 * (square + 1.0) / (2.0 - square)
         g = math.sqrt(square / (square * (r + 2.0) ** 2 + 16.0 * (r + 1.0)))
         if r > 0.0:

@@ -22,11 +22,12 @@ Labels = npt.NDArray[np.bool_]
 class Permutation:
     r"""Deal all rows anew into samples of the same sizes: exact at any sizes, quadratic time.
 
-    The statistic is the unbiased MMD^2 of all rows, with all cross terms. Under the null hypothesis it has one law for
-    every choice of the rows that are called x. With ``a`` the indicator of that choice and K0 the Gram matrix with zero
-    diagonal, it is linear in ``a'K0a`` and ``a'K0 1``, so that all choices together are one matrix product with each
-    tile of the matrix. The p-value is ``(1 + #{draws >= statistic}) / (n_resamples + 1)``: never 0, and exact when
-    ``alpha (n_resamples + 1)`` is whole. Where there are no more choices than ``n_resamples + 1``, all are used.
+    The statistic is the unbiased MMD^2 of all rows, with all cross terms. Under the null hypothesis it has one
+    distribution for every choice of the rows that are called x. With ``a`` the indicator of that choice and K0 the Gram
+    matrix with zero diagonal, it is linear in ``a'K0a`` and ``a'K0 1``, so that all choices together are one matrix
+    product with each tile of the matrix. The p-value is ``(1 + #{draws >= statistic}) / (n_resamples + 1)``: never 0,
+    and exact when ``alpha (n_resamples + 1)`` is whole. Where there are no more choices than ``n_resamples + 1``, all
+    are used.
 
     It needs ``N n_resamples`` bytes for N rows in all, and never the whole matrix.
     """
@@ -52,7 +53,7 @@ class Permutation:
         return gram.margins().unbiased()
 
     def distribution(self, gram: Gram, seed: int) -> ResampledDistribution:
-        """Return the law of the statistic under the null hypothesis."""
+        """Return the distribution of the statistic under the null hypothesis."""
         n_x, n_y = len(gram.x), len(gram.y)
         self.check_sizes(n_x, n_y)
         exhaustive = math.comb(n_x + n_y, n_x) <= self.n_resamples + 1

@@ -8,7 +8,7 @@ from btests.nulls.distributions import NullDistribution
 
 
 class Null(Protocol):
-    """Learns the law of a statistic under the null hypothesis from the evidence of all rows.
+    """Learns the distribution of a statistic under the null hypothesis from the evidence of all rows.
 
     The evidence is the :class:`btests.summary.Summary` of all blocks; for a null whose ``wants_gram`` is True, which
     is one of the quadratic-time tests, it is the :class:`btests.statistics.Gram` matrix of both samples.
@@ -19,7 +19,7 @@ class Null(Protocol):
         ...
 
     def distribution(self, evidence: Any, seed: int) -> NullDistribution:
-        """Return the law of that statistic under the null hypothesis."""
+        """Return the distribution of that statistic under the null hypothesis."""
         ...
 
 

@@ -16,9 +16,9 @@ from btests.summary import Summary
 class SignFlip:
     r"""Exact at any number of rows and any block size: under the null hypothesis x and y may swap places.
 
-    Swapping x_a and y_a multiplies h(z_a, z_b) by -1, so under the null hypothesis the statistic has one law for every
-    choice of swaps. The rows of a group (see :class:`btests.plan.Blocks`) swap together, which is a subgroup of all
-    swaps and therefore as exact; the pairs inside a group do not move and shift all draws alike. The p-value is
+    Swapping x_a and y_a multiplies h(z_a, z_b) by -1, so under the null hypothesis the statistic has one distribution
+    for every choice of swaps. The rows of a group (see :class:`btests.plan.Blocks`) swap together, which is a subgroup
+    of all swaps and therefore as exact; the pairs inside a group do not move and shift all draws alike. The p-value is
     ``(1 + #{draws >= statistic}) / (n_resamples + 1)``: never 0, and exact when ``alpha (n_resamples + 1)`` is whole.
     Where there are fewer sign patterns than ``n_resamples``, all of them are used.
 
@@ -52,7 +52,7 @@ class SignFlip:
         return summary.estimate()
 
     def distribution(self, summary: Summary, seed: int) -> ResampledDistribution:
-        """Return the law of the statistic under the null hypothesis."""
+        """Return the distribution of the statistic under the null hypothesis."""
         draws = summary.draw(self.n_resamples, seed)
         values = np.sort(summary.drawn(draws))
         return ResampledDistribution(values, summary.tolerance(), draws.exhaustive, self.tie_weight(seed))

@@ -40,13 +40,14 @@ class Eigenvalues(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Spectrum:
-    r"""Draws of the limit law, with the eigenvalues of the centred Gram matrix; consistent, quadratic memory.
+    r"""Draws of the limit distribution, with the eigenvalues of the centred Gram matrix; consistent, quadratic memory.
 
     The statistic is the biased MMD^2 of all rows, on the scale of MMD^2. For n_x and n_y rows, N in all, under the null
     hypothesis ``n_x n_y / N`` times it tends to ``sum_l lambda_l z_l^2`` with standard normal z_l, the lambda_l
     estimated by the eigenvalues of the centred Gram matrix of both samples over N - 1 (over N in the reference; this
     way the mean is the exact one of all relabellings). For many rows only the leading eigenvalues are computed. The
-    others enter by a normal law with the mean and variance that the trace and the norm of the matrix leave for them.
+    others enter by a normal distribution with the mean and variance that the trace and the norm of the matrix leave for
+    them.
 
     For few rows and a narrow kernel the eigenvalues of a matrix that is nearly diagonal say little about their limits:
     the diagonal alone has a spread that the statistic does not have, and p-values come out much too large. So the draws
@@ -86,7 +87,7 @@ class Spectrum:
         return gram.margins().biased()
 
     def distribution(self, gram: Gram, seed: int) -> ResampledDistribution:
-        """Return the law of the statistic under the null hypothesis."""
+        """Return the distribution of the statistic under the null hypothesis."""
         n_x, n_y, n = len(gram.x), len(gram.y), gram.n_rows
         self.check_sizes(n_x, n_y)
         rng = np.random.Generator(np.random.Philox(np.random.SeedSequence([seed, 0x5EC7])))

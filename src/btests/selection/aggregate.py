@@ -29,10 +29,10 @@ SHARPNESS = 2.0
 class Aggregate:
     r"""Test with every kernel of a family on all rows, and correct for having looked at many.
 
-    Each kernel gets its statistic, and the null is the law of the best of them under sign flips that all kernels share,
-    so the p-value is exact and no rows are spent on a choice. The result names the kernel that spoke, with its MMD^2 as
-    the statistic; the threshold is that kernel's, among all of them. The interval for its MMD^2 does not know that it
-    was the best of many. Always in float64.
+    Each kernel gets its statistic, and the null is the distribution of the best of them under sign flips that all
+    kernels share, so the p-value is exact and no rows are spent on a choice. The result names the kernel that spoke,
+    with its MMD^2 as the statistic; the threshold is that kernel's, among all of them. The interval for its MMD^2 does
+    not know that it was the best of many. Always in float64.
 
     Attributes
     ----------
@@ -42,8 +42,8 @@ class Aggregate:
     correction
         ``"max"``: the largest MMD^2 over its own standard deviation. ``"soft"``: the soft maximum of these ratios, as
         in MMD-FUSE. ``"rank"``: the smallest p-value over its weight, p-values by ranks among the flips, which is the
-        correction of MMDAgg. ``"pvalue"``: the same, p-values by Pearson III laws with the variance and the skewness of
-        all flips, which tell small ones apart that ranks do not. docs/power.md compares them.
+        correction of MMDAgg. ``"pvalue"``: the same, p-values by Pearson III distributions with the variance and the
+        skewness of all flips, which tell small ones apart that ranks do not. docs/power.md compares them.
     weights
         One positive number per kernel for ``"rank"`` and ``"pvalue"``: how much of the level it gets. None: the same
         for all.

@@ -9,7 +9,7 @@ from operator import add
 from typing import ClassVar
 
 from btests import _core
-from btests.data.row_slice import Window
+from btests.data.row_slice import RowSlice
 from btests.data.sample import AnySample, Sample
 from btests.designs import TwoSample
 from btests.kernels.protocol import Kernel, Radial, terms_of
@@ -79,8 +79,8 @@ class Family:
 
     def blocks(
         self,
-        x: Sample | Window,
-        y: Sample | Window,
+        x: Sample | RowSlice,
+        y: Sample | RowSlice,
         plan: Plan,
         numbers: tuple[int, int],
         nodes: Index,
@@ -127,8 +127,8 @@ class Family:
 
     def summarize(
         self,
-        x: Sample | Window,
-        y: Sample | Window,
+        x: Sample | RowSlice,
+        y: Sample | RowSlice,
         plan: Plan,
         first: int = 0,
         last: int | None = None,

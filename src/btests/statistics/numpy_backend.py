@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from btests._memory import require_bytes
-from btests.data.row_slice import Window
+from btests.data.row_slice import RowSlice
 from btests.data.sample import AnySample, Sample
 from btests.kernels import properties_of
 from btests.kernels.distances import squared_distances
@@ -28,7 +28,7 @@ _SOME, _FEW = 16, 4
 
 
 def summarize_plain(
-    kernel: Kernel, x: Sample | Window, y: Sample | Window, plan: Plan, *, numbers: tuple[int, int], nodes: Index
+    kernel: Kernel, x: Sample | RowSlice, y: Sample | RowSlice, plan: Plan, *, numbers: tuple[int, int], nodes: Index
 ) -> tuple[Array, Array]:
     """Return values (m,) of blocks ``numbers[0] .. numbers[1] - 1`` and the cores of their nodes (q, k, k)."""
     first, last = numbers
@@ -50,18 +50,18 @@ def summarize_plain(
 
 
 def _gram_stacks(
-    kernel: Kernel, x: Sample | Window, y: Sample | Window, plan: Plan, numbers: tuple[int, int]
+    kernel: Kernel, x: Sample | RowSlice, y: Sample | RowSlice, plan: Plan, numbers: tuple[int, int]
 ) -> Iterator[tuple[int, Array, Array, Array]]:
     """Yield the number of a block and the Gram matrices of it and some that follow."""
-    origin = x.frame.origin if x.is_numeric and properties_of(kernel).centers_rows else None
+    origin = x.location.origin if x.is_numeric and properties_of(kernel).centers_rows else None
     for run in plan.runs(*numbers):
         # Three matrices, and as much again to compute them.
         require_bytes("a block of the plain numpy path", 2 * 8 * (run.b_x + run.b_y) ** 2, run.b_x, run.b_y)
         step = max(1, _BUDGET // (run.b_x + run.b_y) ** 2) if x.is_numeric else 1
         for i in range(0, run.n_blocks, step):
             m = min(step, run.n_blocks - i)
-            p = x.deal(run.start_x + i * run.b_x, m, run.b_x)
-            q = y.deal(run.start_y + i * run.b_y, m, run.b_y)
+            p = x.stack(run.start_x + i * run.b_x, m, run.b_x)
+            q = y.stack(run.start_y + i * run.b_y, m, run.b_y)
             if origin is not None:
                 p, q = p - origin, q - origin
             xy = evaluate(kernel, p, q)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 
-from btests.data.row_slice import Window
+from btests.data.row_slice import RowSlice
 from btests.data.sample import AnySample, Sample
 from btests.designs import Design
 from btests.pairwise_sum import add_up, cover, starts
@@ -62,8 +62,8 @@ class Statistic(Protocol):
 
     def blocks(
         self,
-        x: Sample | Window,
-        y: Sample | Window,
+        x: Sample | RowSlice,
+        y: Sample | RowSlice,
         plan: Plan,
         numbers: tuple[int, int],
         nodes: Index,
@@ -98,8 +98,8 @@ def sum_nodes(moments: Array, nodes: Index, first: int) -> Array:
 
 def summarize_blocks(
     statistic: Statistic,
-    x: Sample | Window,
-    y: Sample | Window,
+    x: Sample | RowSlice,
+    y: Sample | RowSlice,
     plan: Plan,
     numbers: tuple[int, int] | None = None,
     *,

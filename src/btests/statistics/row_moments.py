@@ -76,7 +76,7 @@ class Subsample:
         rows = min(_ROWS_PER_PLACE * places, max(places, _NUMBERS // max(1, x.width)))
         p, q = (_rows(sample, rows, places) for sample in (x, y))
         if x.is_numeric and properties_of(kernel).centers_rows:
-            p, q = p - x.frame.origin, q - x.frame.origin
+            p, q = p - x.location.origin, q - x.location.origin
         m = plan.n_blocks
         return cls(kernel, p, q, places, (plan.n_x / m, plan.n_y / m), m)
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from btests.data.row_slice import Window
+from btests.data.row_slice import RowSlice
 from btests.data.sample import Sample
 from btests.kernels.protocol import Kernel, properties_of
 from btests.plan import Array, Plan
@@ -118,8 +118,8 @@ class Gram:
     """
 
     kernel: Kernel
-    x: Sample | Window
-    y: Sample | Window
+    x: Sample | RowSlice
+    y: Sample | RowSlice
     for_summary: bool = False
     _margins: Margins | None = field(default=None, init=False, repr=False, compare=False)
     _group_sums: Array | None = field(default=None, init=False, repr=False, compare=False)
@@ -134,9 +134,9 @@ class Gram:
 
         The kernel is symmetric: each pair of rows is evaluated once, and within the tiles on the diagonal twice.
         """
-        rows = np.concatenate([s.deal(0, 1, len(s))[0] for s in (self.x, self.y)])
+        rows = np.concatenate([s.stack(0, 1, len(s))[0] for s in (self.x, self.y)])
         if self.x.is_numeric and properties_of(self.kernel).centers_rows:
-            rows = rows - self.x.frame.origin
+            rows = rows - self.x.location.origin
         n_x, n = len(self.x), len(rows)
         strips = [slice(i, min(i + TILE, end)) for start, end in ((0, n_x), (n_x, n)) for i in range(start, end, TILE)]
         constant = float(_evaluate(self.kernel, rows[:1], rows[n_x : n_x + 1])[0, 0])

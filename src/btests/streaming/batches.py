@@ -13,7 +13,7 @@ import numpy as np
 from btests._validation import check_batch, check_names, column_names
 from btests.data.batches import rows_of, shuffled
 from btests.data.permutation import BUFFER_ROWS
-from btests.data.permuted import Dealt
+from btests.data.permuted import PermutedRows
 from btests.data.protocol import Rows
 from btests.execution.samples import is_elsewhere
 
@@ -227,25 +227,25 @@ def _recorded(batches: Iterator[Any], seen: list[Any]) -> Iterator[Any]:
 class SampleBatches:
     """Rows of a sample that is no iterable of batches, as batches in the order of the test."""
 
-    dealt: Dealt
+    permuted: PermutedRows
     names: list[str] | None
     _next: int = field(init=False, default=0, repr=False)
 
     def __next__(self) -> Rows:
         first = self._next
-        if first >= len(self.dealt):
+        if first >= len(self.permuted):
             raise StopIteration
-        self._next = min(len(self.dealt), first + _BATCH_ROWS)
-        return self.dealt.window(first, self._next)
+        self._next = min(len(self.permuted), first + _BATCH_ROWS)
+        return self.permuted.window(first, self._next)
 
     @property
     def how(self) -> str:
         """What was done to the order of the rows."""
-        return self.dealt.how
+        return self.permuted.how
 
     def close(self) -> None:
         """Free what was read ahead, and remove temporary files."""
-        self.dealt.close()
+        self.permuted.close()
 
 
 def feed(

@@ -14,11 +14,11 @@ from btests import _core
 from btests._core.threads import limit_threads
 from btests._validation import check_seed, check_threads
 from btests.conclude import OVERFLOWED
-from btests.data.location import FRAME_ROWS, Frame
+from btests.data.location import LOCATION_ROWS, Location
 from btests.data.protocol import Rows
-from btests.data.row_slice import Window
+from btests.data.row_slice import RowSlice
 from btests.data.sample import Sample
-from btests.execution.samples import dealt, names_of, source_of, weaker
+from btests.execution.samples import names_of, permuted, source_of, weaker
 from btests.kernels.protocol import Kernel
 from btests.nulls import Null
 from btests.partial_result import PartialResult
@@ -96,7 +96,7 @@ class Stream:
         self._queues = RowQueue(), RowQueue()
         self._n_done = 0
         self._statistic: Statistic | None = None
-        self._frame: Frame | None = None
+        self._location: Location | None = None
         self._accuracy: Sequence[Accuracy] = ()
         # Of consecutive blocks, each of more blocks than the next.
         self._summaries: list[tuple[Summary, ...]] = []
@@ -222,7 +222,7 @@ class Stream:
 
     def _can_begin(self) -> bool:
         """Return whether there are enough rows for the kernels, and enough blocks to know how they are computed."""
-        if min(self.n_rows) < FRAME_ROWS or self.n_blocks * min(self._b) < self._initializer.n_rows:
+        if min(self.n_rows) < LOCATION_ROWS or self.n_blocks * min(self._b) < self._initializer.n_rows:
             return False
         assert self._columns.width is not None
         # For one kernel and for a family: the kernels are not selected yet.
@@ -235,10 +235,10 @@ class Stream:
     def _begin(self) -> None:
         """Select the kernels from the first rows."""
         n = -(-self._initializer.n_rows // min(self._b))  # blocks
-        x, y = (queue.first(max(FRAME_ROWS, n * b)) for queue, b in zip(self._queues, self._b, strict=True))
+        x, y = (queue.first(max(LOCATION_ROWS, n * b)) for queue, b in zip(self._queues, self._b, strict=True))
         self._statistic = self._initializer.kernels_for(x, y, self._plan(n), self._columns.names)
         samples = Sample(x), Sample(y)
-        self._frame = samples[0].frame
+        self._location = samples[0].location
         self._accuracy = self._statistic.accuracy(*samples)
         self._statistic = self._statistic.prepare(*samples)
 
@@ -248,12 +248,12 @@ class Stream:
         if n == self._n_done:
             return
         assert self._statistic is not None
-        assert self._frame is not None
+        assert self._location is not None
         plan = self._open_plan(n, self._statistic)
         n_used = [(n - self._n_done) * b for b in self._b]
         x, y = _of_one_dtype(*(queue.first(used) for queue, used in zip(self._queues, n_used, strict=True)))
-        window_x = Window(x, self._n_done * self._b[0], self._frame)
-        window_y = Window(y, self._n_done * self._b[1], self._frame)
+        window_x = RowSlice(x, self._n_done * self._b[0], self._location)
+        window_y = RowSlice(y, self._n_done * self._b[1], self._location)
         with limit_threads(self._n_threads):
             numbers = (self._n_done, n)
             found = summarize_blocks(self._statistic, window_x, window_y, plan, numbers, n_threads=None, goes_on=True)
@@ -363,4 +363,4 @@ class BatchQuestion:
         if is_batches(value):
             return Batches(value, label, (self.seed, stream) if self.shuffle else None, self.buffer_bytes)
         source = source_of(label, value)
-        return SampleBatches(dealt(source, self.seed, stream, self.shuffle), names_of(value, source))
+        return SampleBatches(permuted(source, self.seed, stream, self.shuffle), names_of(value, source))

@@ -11,15 +11,15 @@ from typing import Any, NoReturn
 import numpy as np
 
 from btests import _core
-from btests.data.location import Frame
+from btests.data.location import Location
 from btests.data.protocol import Rows
-from btests.data.row_slice import Window
+from btests.data.row_slice import RowSlice
 from btests.data.take import put
 from btests.execution.dask.cluster import Cluster, ClusterError
 from btests.execution.dask.futures import is_lost_worker, outcome, release, submitting, wait
 from btests.execution.dask.sharded_sample import MEMORY_RATIO, ShardedSample, ShardFuture
 from btests.execution.dask.shards import Shard, concatenated
-from btests.execution.out_of_core import Done, Found, Stored, chunks, divided, row_bytes
+from btests.execution.out_of_core import Done, Found, OutOfCoreSample, chunks, divided, row_bytes
 from btests.plan import Array, Plan
 from btests.statistics import Statistic, summarize_blocks
 from btests.summary import Summary
@@ -54,7 +54,7 @@ class ChunkRows:
         Coordinates of a row.
     dtype : numpy.dtype
         Of the rows.
-    frame : Frame
+    location : Location
         Location and scale of the sample.
     scales : array (width,), optional
         Divisors of the columns.
@@ -64,10 +64,10 @@ class ChunkRows:
     n_rows: int
     width: int
     dtype: np.dtype[Any]
-    frame: Frame
+    location: Location
     scales: Array | None = None
 
-    def window(self, pieces: Sequence[Piece]) -> Window:
+    def window(self, pieces: Sequence[Piece]) -> RowSlice:
         """Return the rows in their order from pieces of several workers."""
         if sum(len(places) for places, _ in pieces) != self.n_rows:
             raise AssertionError(f"a chunk of {self.n_rows} rows got another number of rows")
@@ -75,7 +75,7 @@ class ChunkRows:
         for places, piece in pieces:
             if len(places):
                 put(np.ascontiguousarray(piece, dtype=self.dtype), places, rows)
-        return Window(divided(rows, self.scales), self.start, self.frame)
+        return RowSlice(divided(rows, self.scales), self.start, self.location)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +130,8 @@ class BlockRun:
 
     cluster: Cluster
     statistic: Statistic
-    x: Stored
-    y: Stored
+    x: OutOfCoreSample
+    y: OutOfCoreSample
     plan: Plan
     _alone: list[Chunk] = field(default_factory=list, repr=False)  # single blocks to retry without other tasks
     _retried: set[Chunk] = field(default_factory=set, repr=False)
@@ -189,10 +189,10 @@ class BlockRun:
     ) -> Any:
         starts, ends = self.plan.start(chunk[0]), self.plan.start(chunk[1])
         rows, ranges = [], []
-        same = self.x.dealt.dtype == self.y.dealt.dtype
+        same = self.x.permuted.dtype == self.y.permuted.dtype
         for sample, start, end in zip((self.x, self.y), starts, ends, strict=True):
-            dtype = sample.dealt.dtype if same else np.dtype(np.float64)
-            rows.append(ChunkRows(start, end - start, sample.width, dtype, sample.frame, sample.scales))
+            dtype = sample.permuted.dtype if same else np.dtype(np.float64)
+            rows.append(ChunkRows(start, end - start, sample.width, dtype, sample.location, sample.scales))
             ranges.append((sample.begin + start, sample.begin + end))
         pieces = []
         for home, of_both in by_worker:
@@ -244,12 +244,14 @@ class BlockRun:
         )
 
 
-def on_workers(statistic: Statistic, x: Stored, y: Stored, plan: Plan, done: Done, *, n_threads: int | None) -> Found:
+def on_workers(
+    statistic: Statistic, x: OutOfCoreSample, y: OutOfCoreSample, plan: Plan, done: Done, *, n_threads: int | None
+) -> Found:
     """Yield the summaries of all blocks, computed by the workers that hold the rows, one thread for each task."""
     return BlockRun(_sharded(x).cluster, statistic, x, y, plan).run(done)
 
 
-def _sharded(sample: Stored) -> ShardedSample:
-    found = sample.dealt
+def _sharded(sample: OutOfCoreSample) -> ShardedSample:
+    found = sample.permuted
     assert isinstance(found, ShardedSample), "both samples are on the cluster, or none"
     return found

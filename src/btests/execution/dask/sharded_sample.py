@@ -14,7 +14,7 @@ from btests._memory import amount
 from btests.data.arrays import ArraySource
 from btests.data.dask_source import DaskSource
 from btests.data.permutation import Permuted
-from btests.data.permuted import Dealt, paths_of
+from btests.data.permuted import PermutedRows, paths_of
 from btests.data.protocol import Rows, Source
 from btests.execution.dask.cluster import Cluster, ClusterError
 from btests.execution.dask.environment import path_exists, with_absolute_paths
@@ -104,19 +104,19 @@ class ShardedSample:
     """
 
     cluster: Cluster
-    dealt: Dealt
+    permuted: PermutedRows
     label: str
     shards: list[ShardFuture] = field(default_factory=list, repr=False)
     _prefetched: dict[int, Rows] = field(init=False, repr=False, default_factory=dict)
 
     @classmethod
-    def submit(cls, cluster: Cluster, dealt: Dealt, label: str) -> ShardedSample:
+    def submit(cls, cluster: Cluster, permuted: PermutedRows, label: str) -> ShardedSample:
         """Submit the tasks that read all rows of a sample into shards, and return the sample."""
-        sample = cls(cluster, dealt, label)
+        sample = cls(cluster, permuted, label)
         row_bytes = sample.width * sample.dtype.itemsize
         with submitting(cluster):
-            _check_files(cluster, dealt.source)
-            sample.shards.extend(map(ShardFuture, row_ranges(dealt.source, row_bytes, cluster)))
+            _check_files(cluster, permuted.source)
+            sample.shards.extend(map(ShardFuture, row_ranges(permuted.source, row_bytes, cluster)))
             try:
                 sample._submit(sample.shards)
             except BaseException:
@@ -127,22 +127,22 @@ class ShardedSample:
     @property
     def how(self) -> str:
         """What was done to the order of the rows."""
-        return self.dealt.how
+        return self.permuted.how
 
     @property
     def width(self) -> int:
         """Coordinates of a row."""
-        return self.dealt.width
+        return self.permuted.width
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """float32 or float64."""
-        return self.dealt.dtype
+        return self.permuted.dtype
 
     @property
     def identity(self) -> str:
         """Text that differs for other rows or another order; it does not depend on the cluster."""
-        return self.dealt.identity
+        return self.permuted.identity
 
     def window(self, first: int, last: int) -> Rows:
         """Return the rows at positions ``first .. last - 1``, of which there are few: (last - first, width)."""
@@ -155,7 +155,7 @@ class ShardedSample:
         if np.any(positions != np.arange(first, first + len(positions))):
             return self._fetch(positions)
         if len(self._prefetched.get(first, ())) < len(positions):
-            end = min(len(self.dealt), first + max(_PREFETCH, len(positions)))
+            end = min(len(self.permuted), first + max(_PREFETCH, len(positions)))
             self._prefetched[first] = self._fetch(np.arange(first, end, dtype=np.int64))
         return self._prefetched[first][: len(positions)]
 
@@ -164,7 +164,7 @@ class ShardedSample:
         release(shard.future for shard in self.shards)
         self.shards.clear()
         self._prefetched.clear()
-        self.dealt.close()
+        self.permuted.close()
 
     def settle(self) -> None:
         """Wait for all shards; those whose workers were lost are read again, alone or in smaller pieces."""
@@ -259,7 +259,7 @@ class ShardedSample:
         )
 
     def _submit(self, shards: list[ShardFuture]) -> None:
-        source, client = self.dealt.source, self.cluster.client
+        source, client = self.permuted.source, self.cluster.client
         if not isinstance(source, DaskSource):
             for shard in shards:
                 shard.future = self._submit_range(shard.rows)
@@ -281,7 +281,7 @@ class ShardedSample:
                 graph, n_rows = [], 0
 
     def _submit_range(self, rows: RowRange) -> Any:
-        source, submit = self.dealt.source, self.cluster.client.submit
+        source, submit = self.permuted.source, self.cluster.client.submit
         key, where = self.cluster.key("btests_shard", f"{self.label}-{rows.first}"), self._positions(rows)
         if isinstance(source, ArraySource):  # rows are part of the graph, which can then be computed again
             own = np.ascontiguousarray(source.array[rows.first : rows.last], dtype=source.dtype)
@@ -289,7 +289,7 @@ class ShardedSample:
         return submit(shard_of_range, with_absolute_paths(source), where, key=key)
 
     def _positions(self, rows: RowRange) -> RowPositions:
-        order = self.dealt.order
+        order = self.permuted.order
         if not isinstance(order, Permuted):
             return RowPositions(rows.first, rows.last, order, None)
         positions = order.positions(np.arange(rows.first, rows.last, dtype=np.int64))

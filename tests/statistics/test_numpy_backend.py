@@ -73,10 +73,10 @@ def test_rows_are_dealt_in_the_order_given(kernel_sum: bool) -> None:
     plan = Plan.of_size(31, 31, 4)
     kernel: Kernel = Gaussian(1.0) + Linear() if kernel_sum else Gaussian(1.0)
     statistic = MMD(kernel, plain=True)
-    dealt = statistic.summarize(Sample(x, p), Sample(y, q), plan)
+    permuted = statistic.summarize(Sample(x, p), Sample(y, q), plan)
     sorted_ = statistic.summarize(Sample(x[p]), Sample(y[q]), plan)
-    np.testing.assert_array_equal(dealt.values, sorted_.values)
-    np.testing.assert_array_equal(dealt.moments, sorted_.moments)
+    np.testing.assert_array_equal(permuted.values, sorted_.values)
+    np.testing.assert_array_equal(permuted.moments, sorted_.moments)
 
 
 def _matrix(x: Array, y: Array) -> Array:

@@ -37,7 +37,7 @@ def stream_of(n: int, part: int, kernel: Any = None, seed: int = 5) -> Stream:
 
 
 def assert_equal(one: PartialResult, other: PartialResult) -> None:
-    """Raise unless two tallies have the same bits and give the same answer."""
+    """Raise unless two partial results have the same bits and give the same answer."""
     assert one.kernels == other.kernels
     for a, b in zip(one.summaries, other.summaries, strict=True):
         assert a.plan == b.plan
@@ -108,9 +108,9 @@ def test_what_does_not_add_says_why() -> None:
     for other, complaint in (
         (
             stream_of(500, 1, Gaussian(2.0)).partial(),
-            "tallies of different kernels do not add: .*; give all streams the same kernels",
+            "partial results of different kernels do not add: .*; give all streams the same kernels",
         ),
-        (stream_of(500, 1, Gaussian(1.0), seed=6).partial(), "tallies that differ in seed do not add: 5 and 6"),
+        (stream_of(500, 1, Gaussian(1.0), seed=6).partial(), "partial results that differ in seed do not add: 5 and 6"),
         (replace(stream_of(500, 1, Gaussian(1.0)).partial(), order="exact"), "differ in order"),
         (partial, "share a block"),
         (stream_of(700, 0, Gaussian(1.0)).partial(), "give every stream a part number of its own"),

@@ -24,8 +24,8 @@ from btests.data import external_shuffle
 from btests.data import permutation as orders
 from btests.data.external_shuffle import spill
 from btests.data.open import open_source
-from btests.data.permutation import Buffered, Order, deal
-from btests.data.permuted import Dealt
+from btests.data.permutation import Buffered, Order, permutation_of
+from btests.data.permuted import PermutedRows
 from btests.data.protocol import Source
 from tests.data.common import same
 
@@ -52,7 +52,7 @@ def order(request: pytest.FixtureRequest, source: Source, monkeypatch: pytest.Mo
     edges = source.units()
     edges = np.arange(0, N + 1, 250) if edges is None else edges
     kinds: dict[str, bool | str] = {"as stored": False, "buffered": "buffered"}
-    return deal(N, 8, 1, kinds.get(request.param, True), edges=edges, buffer_rows=1000)
+    return permutation_of(N, 8, 1, kinds.get(request.param, True), edges=edges, buffer_rows=1000)
 
 
 def stretches(n: int, step: int) -> Iterator[tuple[int, int]]:
@@ -63,7 +63,7 @@ def stretches(n: int, step: int) -> Iterator[tuple[int, int]]:
 @pytest.mark.parametrize("memory", [1, 20_000, 100_000, 2**27])
 def test_windows_are_the_rows_in_memory(source: Source, order: Order, memory: int) -> None:
     wanted = ROWS[order.rows(0, N)]
-    read = Dealt(source, order, memory)
+    read = PermutedRows(source, order, memory)
     assert read.how == order.how
     assert len(read) == N
     for step in (370, N):
@@ -84,22 +84,22 @@ def test_windows_are_the_rows_in_memory(source: Source, order: Order, memory: in
 def test_heads_are_those_of_a_sample_in_memory(source: Source, order: Order) -> None:
     wanted = ROWS[order.rows(0, N)]
     spread = np.arange(70) * N // 70 if order.how == "as stored" else np.arange(70)
-    read = Dealt(source, order)
+    read = PermutedRows(source, order)
     same(read.head(70), wanted[spread])
     same(read.head(N), wanted)
 
 
 def test_the_way_follows_from_size_and_format(source: Source) -> None:
-    order = deal(N, 1, 1)
-    assert Dealt(source, order).by == "takes"
-    assert Dealt(source, deal(N, 1, 1, False), 1).by == "ranges"
-    assert Dealt(source, order, 1).by == "a temporary file"
+    order = permutation_of(N, 1, 1)
+    assert PermutedRows(source, order).by == "takes"
+    assert PermutedRows(source, permutation_of(N, 1, 1, False), 1).by == "ranges"
+    assert PermutedRows(source, order, 1).by == "a temporary file"
     edges = np.arange(0, N + 1, 100)
-    assert Dealt(source, deal(N, 1, 1, "buffered", edges=edges), 1).by == "takes"
+    assert PermutedRows(source, permutation_of(N, 1, 1, "buffered", edges=edges), 1).by == "takes"
     quarter = (2 * WIDTH * 4 + 24) * N // 8
-    assert Dealt(source, order, quarter).by == ("takes" if source.units() is None else "a temporary file")
+    assert PermutedRows(source, order, quarter).by == ("takes" if source.units() is None else "a temporary file")
     with pytest.raises(ValueError, match="an order of 7 rows does not fit 5000 rows"):
-        Dealt(source, deal(7, 1, 1))
+        PermutedRows(source, permutation_of(7, 1, 1))
 
 
 class Counting:
@@ -131,8 +131,8 @@ def test_a_packed_file_is_unpacked_once_for_a_shuffle(tmp_path: Path) -> None:
     (tmp_path / "rows.csv.gz").write_bytes(gzip.compress(buffer.getvalue()))
     counting: Any = Counting(open_source(tmp_path / "rows.csv.gz"))
     for shuffle in (True, False):
-        order = deal(N, 4, 1, shuffle)
-        read = Dealt(counting, order, 10_000)
+        order = permutation_of(N, 4, 1, shuffle)
+        read = PermutedRows(counting, order, 10_000)
         for first, last in stretches(N, 400):
             same(read.window(first, last), ROWS.astype(np.float64)[order.rows(first, last)])
         read.close()
@@ -143,7 +143,7 @@ def test_a_source_is_read_a_few_times_at_most(source: Source) -> None:
     row = 2 * WIDTH * 4 + 24
     for memory, takes, scans in ((row * N, 1, 0), (row * N // 4 + row, 4, 0), (row * N // 50, 0, 1)):
         counting: Any = Counting(source)
-        read = Dealt(counting, deal(N, 1, 1), memory)
+        read = PermutedRows(counting, permutation_of(N, 1, 1), memory)
         for first, last in stretches(N, 10):
             read.window(first, last)
         assert counting.scans == scans
@@ -153,7 +153,7 @@ def test_a_source_is_read_a_few_times_at_most(source: Source) -> None:
 
 def test_rows_as_stored_are_unpacked_once(source: Source) -> None:
     counting: Any = Counting(source)
-    read = Dealt(counting, deal(N, 1, 1, False), 20_000)
+    read = PermutedRows(counting, permutation_of(N, 1, 1, False), 20_000)
     for _ in range(2):
         for first, last in stretches(N, 70):
             same(read.window(first, last), ROWS[first:last])
@@ -184,7 +184,7 @@ def test_nothing_is_left_behind(source: Source, tmp_path: Path) -> None:
     def stop(done: int) -> None:
         raise KeyboardInterrupt
 
-    order = deal(N, 1, 1)
+    order = permutation_of(N, 1, 1)
     spilled = spill(source, order, 100, folder)
     spilled.close()
     with pytest.raises(KeyboardInterrupt):
@@ -195,7 +195,7 @@ def test_nothing_is_left_behind(source: Source, tmp_path: Path) -> None:
 def test_a_full_disk_is_said_in_one_sentence(source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "temporary"
     folder.mkdir()
-    order = deal(N, 1, 1)
+    order = permutation_of(N, 1, 1)
     with monkeypatch.context() as patch:
         patch.setattr(shutil, "disk_usage", lambda _: type("Usage", (), {"free": 79_000}))
         with pytest.raises(ValueError, match=r"exactly needs 0.08 MB in .*temporary', and 0.079 MB are free; name a"):
@@ -209,7 +209,7 @@ def test_a_full_disk_is_said_in_one_sentence(source: Source, tmp_path: Path, mon
             patch.setattr(owner, name, full)
             with pytest.raises(ValueError, match=r"which failed: No space left on device; name a larger folder"):
                 spill(source, order, 100, folder)
-            read = Dealt(source, order, 1, str(folder))
+            read = PermutedRows(source, order, 1, str(folder))
             if source.units() is None:  # rows can be read one by one all the same
                 same(read.window(0, 30), ROWS[order.rows(0, 30)])
                 assert read.by == "takes"
@@ -266,7 +266,7 @@ def test_bad_cells_are_named_while_shuffling(tmp_path: Path) -> None:
     source = open_source(tmp_path / "rows.csv")
     for memory in (1, 2**27):
         for shuffle in (True, False):
-            read = Dealt(source, deal(N, 1, 1, shuffle), memory)
+            read = PermutedRows(source, permutation_of(N, 1, 1, shuffle), memory)
             for _ in range(2):  # and again
                 with pytest.raises(ValueError, match="row 4321, column 1"):
                     [read.window(first, last) for first, last in stretches(N, 1000)]
@@ -274,7 +274,7 @@ def test_bad_cells_are_named_while_shuffling(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shuffle", [True, False, "buffered"])
 def test_the_front_door(source: Source, shuffle: bool | str) -> None:
-    read = Dealt.of(source, 3, 1, shuffle, memory=100_000)
+    read = PermutedRows.of(source, 3, 1, shuffle, memory=100_000)
     assert read.how == {True: "exact", False: "as stored", "buffered": "buffered"}[shuffle]
     order = read.order
     same(read.window(0, N), ROWS[order.rows(0, N)])
@@ -286,16 +286,16 @@ def test_the_front_door(source: Source, shuffle: bool | str) -> None:
         assert not np.array_equal(order.rows(start, end), np.sort(order.rows(start, end)))
     if shuffle == "buffered" and source.units() is not None:
         with pytest.raises(ValueError, match="can only be read 300 rows at a time, and the buffer holds 20"):
-            Dealt.of(source, 3, 1, shuffle, memory=1000)
+            PermutedRows.of(source, 3, 1, shuffle, memory=1000)
     with pytest.raises(ValueError, match="shuffle must be True, False or 'buffered', got 'sorted'"):
-        Dealt.of(source, 3, 1, "sorted")
+        PermutedRows.of(source, 3, 1, "sorted")
 
 
 def test_threads_read_the_same(source: Source) -> None:
-    order = deal(N, 2, 1)
+    order = permutation_of(N, 2, 1)
     wanted = ROWS[order.rows(0, N)]
     for memory in (1, 40_000, 2**27):
-        read = Dealt(source, order, memory)
+        read = PermutedRows(source, order, memory)
         with ThreadPoolExecutor(4) as pool:
             pieces = pool.map(read.window, *zip(*stretches(N, 130), strict=True))
             same(np.concatenate(list(pieces)), wanted)

@@ -49,7 +49,7 @@ def tile(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int
 def test_matrix_is_the_kernel_less_a_constant(tile: int, kernel: Kernel, n_x: int, n_y: int) -> None:
     x, y = two_samples(n_x, n_y)
     # All radial kernels are the same wherever the origin is; the linear one is not, but its MMD^2 is.
-    rows = np.concatenate([x, y]) - Sample(x).frame.origin
+    rows = np.concatenate([x, y]) - Sample(x).location.origin
     found = gram_of(x, y, kernel).matrix()
     constant = kernel(rows[:1], rows[n_x : n_x + 1])[0, 0]
     np.testing.assert_allclose(found, kernel(rows, rows) - constant, rtol=1e-13, atol=1e-14)
