@@ -38,7 +38,7 @@ def test_a_plain_test_does_not_need_scipy() -> None:
 
 def test_files_and_clusters_wait_until_they_are_needed() -> None:
     later = {
-        "btests.data",
+        "btests.data.files",
         "btests.execution.dask",
         "btests.streaming.stream",
         "btests.sequential",
