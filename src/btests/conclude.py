@@ -27,6 +27,7 @@ def conclude(
     selector: Selector | Aggregate | None = None,
     selection: Selection | None = None,
     gram: Gram | None = None,
+    distribution: NullDistribution | None = None,
     engine: str = "",
     order: str = "as stored",
     n_pending: tuple[int, int] = (0, 0),
@@ -52,6 +53,8 @@ def conclude(
         What the selector returned; candidates, note and numbers of rows go into the result.
     gram : Gram, optional
         Gram matrix of all rows, for a null distribution that needs it.
+    distribution : NullDistribution, optional
+        Null distribution if it is known already.
     engine, order, n_pending
         See :class:`btests.TestResult`.
     began : float, optional
@@ -69,7 +72,6 @@ def conclude(
     began = time.perf_counter() if began is None else began
     for kernel, summary in zip(kernels, summaries, strict=True):
         _check(summary, kernel if len(kernels) > 1 else None)
-    distribution: NullDistribution | None = None
     candidates = () if selection is None else selection.candidates
     best, summary = 0, summaries[0]
     if len(summaries) > 1:

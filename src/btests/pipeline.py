@@ -158,6 +158,7 @@ def run_test(
         # The plain path would hold the matrices of a whole block, which is all rows here, and evaluate a kernel
         # that is slow a second time: the one pass over the tiles serves both. Compiled loops are faster than that.
         gram = Gram(statistic.kernels[0], x, y, for_summary=engine == "numpy")
+    distribution = None if gram is None else null.distribution(gram, seed)
     by_tiles = None if gram is None or engine != "numpy" else (gram.summary(),)
     summaries = summarize_all(statistic, x, y, plan, executor=executor) if by_tiles is None else by_tiles
     return conclude(
@@ -168,6 +169,7 @@ def run_test(
         selector=selector,
         selection=selection,
         gram=gram,
+        distribution=distribution,
         engine=engine,
         order=order,
         began=began,

@@ -270,7 +270,8 @@ def test_the_entry_for_others(client: Any, tmp_path: Path) -> None:
     sources = open_source(tmp_path / "x.npy"), open_source(tmp_path / "y.npy")
     for workers in (client, None):
         with closing(open_samples(*sources, 5, True, workers)) as stored:
-            found = Question(Gaussian(1.0), SignFlip(), 5, Setting(BlockRule(30)), stored.order).of(stored.x, stored.y)
+            setting = Setting(BlockRule(30), executor=stored.executor())
+            found = Question(Gaussian(1.0), SignFlip(), 5, setting, stored.order).of(stored.x, stored.y)
         assert_same(found, btest(X, Y, kernel=Gaussian(1.0), block_size=30, seed=5))
 
 

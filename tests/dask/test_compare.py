@@ -113,7 +113,7 @@ def test_a_failure_names_options_as_they_were_given(
     assert told in Shell(capsys).refused(*words)
     told = "the scheduler went away; the checkpoint 'run.npz' holds nothing, and the same call goes on from there."
     assert told in Shell(capsys).refused(*words, "--checkpoint", "run.npz")
-    with pytest.raises(ClusterError, match="with checkpoint=FILE the same call"):
+    with pytest.raises(ClusterError, match="with `checkpoint=FILE` the same call"):
         btests.compare("a.parquet", "b.parquet", memory=1000)
 
 
@@ -133,5 +133,5 @@ def test_mistakes(tables: Path, words: list[str], message: str, capsys: pytest.C
 
 def test_rows_in_memory_stay_there(client: Any) -> None:
     rows = {"x": np.arange(50.0)}
-    with pytest.raises(ValueError, match="workers is for tables in files"):
+    with pytest.raises(ValueError, match="`workers` is for tables in files"):
         btests.compare(rows, rows, workers=client)

@@ -126,7 +126,9 @@ def joint_of_sources(
         effect = result
         if kernel is DEFAULT_KERNELS:
             fixed, same = result.candidates[CENTRE].kernel, check_block_rule(result.block_size, None, None, **blocks)
-            question = Question(fixed, SignFlip(_FEW_RESAMPLES), 0, Setting(same, executor=executor), samples.order)
+            question = Question(
+                fixed, SignFlip(_FEW_RESAMPLES), 0, Setting(same, executor=samples.executor()), samples.order
+            )
             effect = question.of(samples.x, samples.y)
     return Joint(replace(result, read=read), effect)
 

@@ -198,6 +198,7 @@ def total_variation_bound(mmd2: float | None, kernel: object) -> float | None:
 
     Examples
     --------
+    >>> from btests import Gaussian
     >>> total_variation_bound(0.02, Gaussian(1.0))
     0.1
     """
