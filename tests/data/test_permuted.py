@@ -227,13 +227,13 @@ def test_a_real_limit_of_the_system(tmp_path: Path) -> None:
     (tmp_path / "temporary").mkdir()
     script = f"""
 import os, resource
-from btests.data.permutation import deal
+from btests.data.permutation import permutation_of
 from btests.data.open import open_source
 from btests.data.external_shuffle import spill
 resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
 del os.posix_fallocate
 try:
-    spill(open_source({str(tmp_path / "rows.npy")!r}), deal({N}, 1, 1), 100, {str(tmp_path / "temporary")!r})
+    spill(open_source({str(tmp_path / "rows.npy")!r}), permutation_of({N}, 1, 1), 100, {str(tmp_path / "temporary")!r})
 except ValueError as error:
     print(error)
 """
@@ -248,10 +248,10 @@ def test_a_killed_process_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "temporary").mkdir()
     script = f"""
 import os, signal
-from btests.data.permutation import deal
+from btests.data.permutation import permutation_of
 from btests.data.open import open_source
 from btests.data.external_shuffle import spill
-kept = spill(open_source({str(tmp_path / "rows.npy")!r}), deal({N}, 1, 1), 100, {str(tmp_path / "temporary")!r})
+kept = spill(open_source({str(tmp_path / "rows.npy")!r}), permutation_of({N}, 1, 1), 100, {str(tmp_path / "temporary")!r})
 os.kill(os.getpid(), signal.SIGKILL)
 """
     run = subprocess.run([sys.executable, "-c", script], check=False)
@@ -311,9 +311,9 @@ def test_a_shuffle_through_a_file_takes_little_memory(tmp_path: Path) -> None:
         file.truncate(file.tell() + 16 * n)
     script = f"""
 import resource
-from btests.data.permuted import Dealt
+from btests.data.permuted import PermutedRows
 from btests.data.open import open_source
-read = Dealt.of(open_source({str(tmp_path / "large.npy")!r}), 1, 1, memory=2**22)
+read = PermutedRows.of(open_source({str(tmp_path / "large.npy")!r}), 1, 1, memory=2**22)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 assert read.by == "a temporary file"
 for first in range(0, {n}, 2_500_000):

@@ -210,7 +210,7 @@ def permutation_of(
 
     Examples
     --------
-    >>> order = deal(10**12, seed=7, stream=1)
+    >>> order = permutation_of(10**12, seed=7, stream=1)
     >>> rows = order.rows(5 * 10**11, 5 * 10**11 + 3)
     >>> order.positions(rows) - 5 * 10**11
     array([0, 1, 2])

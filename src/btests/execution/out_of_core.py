@@ -38,7 +38,7 @@ Found = Generator[tuple[int, tuple[Summary, ...]], None, None]
 
 
 class RowOrder(Protocol):
-    """Rows in the order in which they are dealt (see :class:`btests.data.Dealt`)."""
+    """Rows in the order in which they are dealt (see :class:`btests.data.permuted.PermutedRows`)."""
 
     @property
     def how(self) -> str:
