@@ -251,7 +251,8 @@ import os, signal
 from btests.data.permutation import permutation_of
 from btests.data.open import open_source
 from btests.data.external_shuffle import spill
-kept = spill(open_source({str(tmp_path / "rows.npy")!r}), permutation_of({N}, 1, 1), 100, {str(tmp_path / "temporary")!r})
+source = open_source({str(tmp_path / "rows.npy")!r})
+kept = spill(source, permutation_of({N}, 1, 1), 100, {str(tmp_path / "temporary")!r})
 os.kill(os.getpid(), signal.SIGKILL)
 """
     run = subprocess.run([sys.executable, "-c", script], check=False)
