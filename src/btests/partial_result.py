@@ -43,7 +43,7 @@ class PartialResult:
     engine, order, n_pending
         As in :class:`btests.TestResult`.
     width
-        Columns of the rows; None where nobody has told.
+        Columns of the rows; None if unknown.
     dtype
         Of the arithmetic, ``float64`` or ``float32``.
     """

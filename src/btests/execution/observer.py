@@ -11,7 +11,7 @@ class Observer(Protocol):
     """Informed of every chunk that is done; may have results of an interrupted run."""
 
     def begin(self, task: str, n_rows: int) -> tuple[Summary, ...] | None:
-        """Take note of a task of so many rows, told by all that its answer depends on; return what is done of it."""
+        """Begin a task of so many rows, identified by a digest of its inputs; return what is done of it."""
         ...
 
     def keep(self, task: str, pending: list[tuple[Summary, ...]]) -> None:

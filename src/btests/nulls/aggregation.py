@@ -17,9 +17,9 @@ from btests.symmetries import Draws
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Which kernel spoke, the distribution of its MMD^2 among all of them, and what each of them scored: (J,).
+    """Strongest kernel, null distribution of its MMD^2 among all kernels, and the score of each: (J,).
 
-    Where nothing ``is_resolved`` none of them spoke, and the first stands for all.
+    If no kernel ``is_resolved``, the first one stands for all.
     """
 
     selected: int

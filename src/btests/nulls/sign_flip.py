@@ -18,9 +18,9 @@ class SignFlip:
 
     Swapping x_a and y_a multiplies h(z_a, z_b) by -1, so under the null hypothesis the statistic has one distribution
     for every choice of swaps. The rows of a group (see :class:`btests.plan.Blocks`) swap together, which is a subgroup
-    of all swaps and therefore as exact; the pairs inside a group do not move and shift all draws alike. The p-value is
-    ``(1 + #{draws >= statistic}) / (n_resamples + 1)``: never 0, and exact when ``alpha (n_resamples + 1)`` is whole.
-    Where there are fewer sign patterns than ``n_resamples``, all of them are used.
+    of all swaps and therefore as exact; the pairs inside a group do not move and shift all draws by a constant. The
+    p-value is ``(1 + #{draws >= statistic}) / (n_resamples + 1)``: never 0, and exact when ``alpha (n_resamples + 1)``
+    is whole. Where there are fewer sign patterns than ``n_resamples``, all of them are used.
 
     Draws that are equal to the statistic count against rejection. Where values repeat a lot, as in a rare yes or no,
     many do, and the level is below the nominal one; ``ties`` offers two others, to be named before the data are seen.

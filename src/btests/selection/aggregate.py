@@ -30,7 +30,7 @@ class Aggregate:
     r"""Test with every kernel of a family on all rows, and correct for having looked at many.
 
     Each kernel gets its statistic, and the null is the distribution of the best of them under sign flips that all
-    kernels share, so the p-value is exact and no rows are spent on a choice. The result names the kernel that spoke,
+    kernels share, so the p-value is exact and no rows are spent on a choice. The result names the strongest kernel,
     with its MMD^2 as the statistic; the threshold is that kernel's, among all of them. The interval for its MMD^2 does
     not know that it was the best of many. Always in float64.
 
@@ -94,7 +94,7 @@ class Aggregate:
         return Selection(kernels[0], x, y, tuple(Candidate(kernel, 0.0, 0.0) for kernel in kernels))
 
     def conclude(self, summaries: Sequence[Summary], null: SignFlip, seed: int) -> Verdict:
-        """Return which kernel spoke, and how surely."""
+        """Return the strongest kernel and its null distribution."""
         flips = summaries[0].draw(null.n_resamples, seed)
         weights = np.array(self.weights or np.ones(len(summaries)))
         weights /= weights.sum()
