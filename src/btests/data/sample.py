@@ -90,7 +90,7 @@ class Sample:
 
     @property
     def start(self) -> int:
-        """The position of the first row: see :class:`btests.data.row_slice.Window`."""
+        """The position of the first row: see :class:`btests.data.row_slice.RowSlice`."""
         return 0
 
     def stack(self, start: int, n_blocks: int, b: int) -> npt.NDArray[Any]:

@@ -17,7 +17,7 @@ class SignFlip:
     r"""Exact at any number of rows and any block size: under the null hypothesis x and y may swap places.
 
     Swapping x_a and y_a multiplies h(z_a, z_b) by -1, so under the null hypothesis the statistic has one distribution
-    for every choice of swaps. The rows of a group (see :class:`btests.plan.Blocks`) swap together, which is a subgroup
+    for every choice of swaps. The rows of a group (see :class:`btests.plan.Plan`) swap together, which is a subgroup
     of all swaps and therefore as exact; the pairs inside a group do not move and shift all draws by a constant. The
     p-value is ``(1 + #{draws >= statistic}) / (n_resamples + 1)``: never 0, and exact when ``alpha (n_resamples + 1)``
     is whole. Where there are fewer sign patterns than ``n_resamples``, all of them are used.
