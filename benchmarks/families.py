@@ -13,7 +13,7 @@ from benchmarks.tables import Cell, Table, verdict
 from btests import Gaussian, bandwidths
 from btests.data.sample import Sample
 from btests.plan import Plan
-from btests.statistics import MMD, Family
+from btests.statistics import MMD, summarize_blocks
 
 #: 26 bandwidths cost at most so many times one, at B = sqrt(n).
 MOST = 4.0
@@ -32,10 +32,10 @@ def family_table(cases: Sequence[Case], *, seconds: float) -> Table:
         middle = Gaussian(float(np.sqrt(2.0 * case.d)))
 
         def single(x: Sample = x, y: Sample = y, one: Plan = one, kernel: Gaussian = middle) -> object:
-            return MMD(kernel).summarize(x, y, one)
+            return summarize_blocks(MMD(kernel), x, y, one)[0]
 
         def family(x: Sample = x, y: Sample = y, many: Plan = many) -> object:
-            return Family(kernels).summarize(x, y, many)
+            return summarize_blocks(MMD(kernels), x, y, many)
 
         alone, together = best_interleaved([single, family], [time.thread_time] * 2, seconds=seconds)
         ratio = together / alone

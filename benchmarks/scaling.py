@@ -16,7 +16,7 @@ from benchmarks.tables import Cell, Table
 from btests import Gaussian
 from btests.data.sample import Sample
 from btests.plan import Plan
-from btests.statistics import MMD
+from btests.statistics import MMD, summarize_blocks
 from btests.summary import Summary
 
 #: Bytes of a partition, and of a row of one sample.
@@ -106,7 +106,9 @@ def shards(n_shards: int, blocks_each: int, block_size: int, seed: int = 0) -> l
     rng = np.random.default_rng(seed)
     x, y = Sample(rng.standard_normal((n, 1))), Sample(rng.standard_normal((n, 1)))
     statistic, plan = MMD(Gaussian(1.0)), Plan(n, n, n_shards * blocks_each)
-    return [statistic.summarize(x, y, plan, i * blocks_each, (i + 1) * blocks_each) for i in range(n_shards)]
+    return [
+        summarize_blocks(statistic, x, y, plan, (i * blocks_each, (i + 1) * blocks_each))[0] for i in range(n_shards)
+    ]
 
 
 def measure_join() -> float:

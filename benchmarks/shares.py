@@ -20,7 +20,7 @@ from btests import Gaussian, PrecisionWarning, btest
 from btests._core.threads import default_threads
 from btests.data.sample import Sample
 from btests.plan import Plan
-from btests.statistics import MMD, summarize
+from btests.statistics import MMD, summarize, summarize_blocks
 
 #: At least this speed-up from a second thread, and at most this many times one read of the data for B = 2.
 SPEED_UP = 1.7
@@ -98,7 +98,7 @@ def measure(case: Case, dtype: str, *, seconds: float) -> Measured:
     plan = Plan.of_size(case.n, case.n, case.block_size)
 
     def values(n_threads: int) -> object:
-        return statistic.summarize(p, q, plan, n_threads=n_threads)
+        return summarize_blocks(statistic, p, q, plan, n_threads=n_threads)[0]
 
     def whole() -> object:
         with warnings.catch_warnings():
@@ -137,7 +137,7 @@ def check_values(statistic: MMD, x: npt.NDArray[Any], y: npt.NDArray[Any], block
     """Raise an error unless the first blocks have the values that plain numpy gives, to the digits of their type."""
     n = min(len(x), 4 * block_size)
     plan = Plan.of_size(n, n, block_size)
-    both = [MMD(statistic.kernel, statistic.dtype, plain) for plain in (False, True)]
+    both = [MMD(statistic.kernels, statistic.dtype, plain) for plain in (False, True)]
     values = [summarize(s, Sample(x[:n]), Sample(y[:n]), plan, 1).values for s in both]
     error = float(np.abs(values[0] - values[1]).max())
     if not error <= _TOLERANCES[statistic.dtype]:

@@ -14,7 +14,7 @@ from btests.data.sample import Sample
 from btests.intervals import Spread, estimate_spread
 from btests.plan import Plan
 from btests.selection import Aggregate
-from btests.statistics import MMD, Family, summarize, summarize_all, with_row_moments
+from btests.statistics import MMD, summarize, summarize_all, with_row_moments
 from btests.summary import Summary
 from tests.bounds import FALSE_ALARM, deviations
 from tests.reference import Array
@@ -58,7 +58,7 @@ def test_blocks_of_one_stratum_give_the_variance_of_single_blocks() -> None:
     assert plans[0].stratum_level == 0 < plans[1].stratum_level
     kernels = (Gaussian(1.0),)
     means = [
-        np.mean([estimate_spread(summarize_all(Family(kernels), x, y, plan, 1)[0]).variance for x, y in x_y])
+        np.mean([estimate_spread(summarize_all(MMD(kernels), x, y, plan, 1)[0]).variance for x, y in x_y])
         for plan in plans
     ]
     assert means[1] == pytest.approx(means[0], rel=0.1)

@@ -17,7 +17,7 @@ from btests import Gaussian, Linear, SignFlip, pairwise_sum
 from btests.conclude import conclude
 from btests.data.sample import Sample
 from btests.plan import MOMENT_BUDGET, Plan
-from btests.statistics import MMD
+from btests.statistics import MMD, summarize_blocks
 from btests.summary import Summary, sample_sd
 
 
@@ -36,7 +36,7 @@ def pieces(
     statistic = MMD(Linear() if linear else Gaussian(1.0), plain=plain)
     n = plan.n_blocks
     cuts = [0, n] if edges is None else sorted({0, n} | {e % n for e in edges})
-    return [statistic.summarize(x, y, plan, i, j) for i, j in itertools.pairwise(cuts)]
+    return [summarize_blocks(statistic, x, y, plan, (i, j))[0] for i, j in itertools.pairwise(cuts)]
 
 
 def assert_same(one: Summary, other: Summary) -> None:
@@ -159,8 +159,8 @@ def test_x_and_y_may_be_swapped(sizes: tuple[int, int, int], linear: bool) -> No
     x, y = Sample(rng.normal(size=(n_x, 2))), Sample(rng.normal(0.3, 1.0, size=(n_y, 2)))
     plan, other = Plan.of_size(n_x, n_y, block_size), Plan.of_size(n_y, n_x, block_size)
     statistic = MMD(Linear() if linear else Gaussian(1.0))
-    one = statistic.summarize(x, y, plan)
-    two = statistic.summarize(y, x, other)
+    one = summarize_blocks(statistic, x, y, plan)[0]
+    two = summarize_blocks(statistic, y, x, other)[0]
     np.testing.assert_allclose(two.values, one.values, rtol=1e-11, atol=1e-14)
     np.testing.assert_allclose(two.moments, one.moments, rtol=1e-11, atol=1e-14)
 

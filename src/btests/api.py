@@ -19,17 +19,17 @@ from btests._validation import (
     column_names,
 )
 from btests.block_size import check_block_rule
-from btests.data.permutation import permutation_of
+from btests.data.row_permutation import permutation_of
 from btests.data.sample import Sample
 from btests.kernels import Kernel, properties_of
 from btests.nulls import Null, SignFlip
-from btests.nulls.protocol import kinds_of_blocks
-from btests.nulls.registry import null_of
+from btests.nulls.named_nulls import null_of
+from btests.nulls.null import kinds_of_blocks
 from btests.pipeline import Question
 from btests.result import TestResult
 from btests.scaling import check_scale
 from btests.selection import Aggregate, Selector, Setting, default_family
-from btests.selection.registry import check_choice
+from btests.selection.named_kernels import check_choice
 
 #: What docs/power.md finds best for data that nothing is known about.
 _DEFAULT = Aggregate(default_family())

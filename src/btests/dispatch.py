@@ -18,11 +18,11 @@ from btests.execution.samples import describe, is_elsewhere, left_out, matched, 
 from btests.kernels import Kernel
 from btests.kernels.fingerprint import fingerprint
 from btests.nulls import Null
-from btests.nulls.protocol import kinds_of_blocks, wants_gram
+from btests.nulls.null import kinds_of_blocks, wants_gram
 from btests.pipeline import Question
 from btests.result import TestResult
 from btests.selection import Aggregate, Selector, Setting
-from btests.streaming.batches import is_batches
+from btests.streaming.row_queue import is_batches
 from btests.streaming.stream import BatchQuestion
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from btests.conclude import conclude
 from btests.kernels.combination import shortened
-from btests.kernels.protocol import Kernel
+from btests.kernels.kernel import Kernel
 from btests.kernels.serialization import to_spec
 from btests.nulls import Null
-from btests.nulls.protocol import wants_gram
-from btests.nulls.registry import null_of
+from btests.nulls.named_nulls import null_of
+from btests.nulls.null import wants_gram
 from btests.result import TestResult
 from btests.selection import Aggregate
 from btests.summary import Summary

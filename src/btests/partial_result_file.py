@@ -21,7 +21,7 @@ from btests.partial_result import PartialResult
 from btests.plan import Plan
 from btests.selection import Aggregate
 from btests.statistics import with_accuracy
-from btests.statistics.multi_kernel import accuracies
+from btests.statistics.mmd import accuracies
 from btests.summary import Part, Summary, check_alike
 
 #: Of the format. A file of another version is refused, not guessed at.

@@ -12,15 +12,15 @@ from btests.conclude import conclude
 from btests.data.sample import AnySample, Sample
 from btests.kernels import Kernel, properties_of
 from btests.nulls import Null, SignFlip
-from btests.nulls.protocol import check_sizes, wants_gram
+from btests.nulls.null import check_sizes, wants_gram
 from btests.plan import Plan
 from btests.result import TestResult
 from btests.scaling import pooled_scales, warn_of_scales
 from btests.selection import Aggregate, PerCoordinate, Selection, Selector, Setting
-from btests.selection.registry import KERNELS
+from btests.selection.named_kernels import KERNELS
 from btests.statistics import (
+    MMD,
     Executor,
-    Family,
     Gram,
     Statistic,
     plan_for,
@@ -89,7 +89,7 @@ class Question:
             check_kernel(kernel, x, y)
         if len(kernels) == 1:  # a family is always in float64: its flat members are nothing but rounding in float32
             check_precision(kernels[0], x, y, self.setting.dtype)
-        statistic = Family(kernels, self.setting.dtype if len(kernels) == 1 else "float64")
+        statistic = MMD(kernels, self.setting.dtype if len(kernels) == 1 else "float64")
         size, rule = self._size(x, y, kernels)
         found = run_test(
             statistic,

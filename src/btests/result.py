@@ -13,12 +13,12 @@ from btests._validation import check_alpha
 from btests.diagnostics import Normality, ks_normality, skewness
 from btests.intervals import Spread, estimate_spread
 from btests.kernels.combination import shortened
-from btests.kernels.protocol import Kernel
+from btests.kernels.kernel import Kernel
 from btests.nulls.distributions import NullDistribution, ResampledDistribution
-from btests.nulls.protocol import Null
+from btests.nulls.null import Null
 from btests.plan import Array
 from btests.selection.aggregate import Aggregate
-from btests.selection.protocol import Candidate, Selector
+from btests.selection.selector import Candidate, Selector
 from btests.summary import Summary
 
 # Rules for block sizes in words.

@@ -13,7 +13,7 @@ from btests.api import btest
 from btests.block_size import PAPER_EXPONENT, BlockRule
 from btests.data.sample import Sample
 from btests.nulls import SignFlip
-from btests.nulls.protocol import wants_gram
+from btests.nulls.null import wants_gram
 from btests.pipeline import choose
 from btests.selection import Aggregate, Setting
 from studies.choices.cells import LIMITS, Cell

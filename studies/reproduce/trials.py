@@ -18,12 +18,11 @@ from btests.nulls import Normal, Null
 from btests.pipeline import choose
 from btests.plan import Array, Plan
 from btests.selection import MedianHeuristic, Selection, Selector, Setting, Weights
-from btests.selection.argmax import combine, first_of_the_best
 from btests.selection.block_statistics import evidence_of
 from btests.selection.family import kernels_of
-from btests.selection.train_test_split import split
+from btests.selection.train_test_split import combine, first_of_the_best, split
 from btests.selection.weights import best_weights
-from btests.statistics import MMD, Family, summarize_all
+from btests.statistics import MMD, summarize_all, summarize_blocks
 from studies.harness.counts import Row
 from studies.harness.experiment import Task
 
@@ -77,7 +76,7 @@ def distribution(selector: Weights, x: Sample, y: Sample, block_size: int) -> Se
     # Blocks as `selection.evidence.gather` makes them: at least eight.
     blocks = Plan.of_size(n, n, min(block_size, max(2, n // 8)), len(kernels))
     choice_x, choice_y = cast(Sample, parts.choice_x), cast(Sample, parts.choice_y)
-    evidence = evidence_of(summarize_all(Family(kernels), choice_x, choice_y, blocks, 1), ask_all=selector.ask_all)
+    evidence = evidence_of(summarize_all(MMD(kernels), choice_x, choice_y, blocks, 1), ask_all=selector.ask_all)
     weights = best_weights(evidence, selector.regulariser)
     if weights is None:  # under H0 often no kernel finds a difference: then the one that comes closest
         best = first_of_the_best(
@@ -91,7 +90,7 @@ def rejects(selection: Selection, block_size: int, null: Null | None = None, see
     """Whether the test on blocks rejects at ``LEVEL``. Fresh rows are in random order already: no shuffle."""
     x, y = cast(Sample, selection.x), cast(Sample, selection.y)
     blocks = Plan.of_size(len(x), len(y), block_size)
-    summary = MMD(selection.kernel).summarize(x, y, blocks)
+    summary = summarize_blocks(MMD(selection.kernel), x, y, blocks)[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BTestWarning)  # few blocks: that is what is measured
         return conclude((selection.kernel,), (summary,), null or Normal(), seed).rejects(LEVEL)

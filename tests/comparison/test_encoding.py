@@ -10,7 +10,7 @@ import btests
 from btests.comparison.cells import pool
 from btests.comparison.encoding import Code, Encoding
 from btests.comparison.filters import why_excluded
-from btests.statistics.robust_scale import robust_scale
+from btests.scaling import robust_scale
 
 
 def cells_of(values: object, name: str = "u") -> btests.comparison.cells.Cells:

@@ -15,7 +15,7 @@ from pyarrow import feather
 
 import btests
 from btests.cli import commands
-from btests.comparison import split_files
+from btests.comparison import table_side
 from btests.execution.dask import ClusterError
 from tests.comparison.conftest import Shell
 
@@ -34,7 +34,7 @@ def mixed(rng: np.random.Generator, shift: float) -> pa.Table:
 def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder with two tables in several formats, which are cut into many pieces."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(split_files, "PIECE_BYTES", 2**14)
+    monkeypatch.setattr(table_side, "PIECE_BYTES", 2**14)
     rng = np.random.default_rng(11)
     for name, shift in (("a", 0.0), ("b", 0.1)):
         table = mixed(rng, shift)
@@ -74,7 +74,7 @@ def test_a_file_is_read_in_pieces_by_itself(tables: Path) -> None:
     from btests.comparison.table_side import Side, open_side
 
     whole: Side = open_side("a.parquet", "a", None, None)
-    pieces = split_files.cut(Side("a", whole.parts, whole.names, whole.names, n_rows=N, counts=(N,)), 2**14)
+    pieces = table_side.cut(Side("a", whole.parts, whole.names, whole.names, n_rows=N, counts=(N,)), 2**14)
     assert len(pieces.parts) == 4
     assert sum(pieces.counts) == N
     rows = [sum(batch.num_rows for batch in part.batches(("size",))) for part in pieces.parts]

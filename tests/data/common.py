@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from btests.data.protocol import Source
+from btests.data.source import Source
 
 Rows = npt.NDArray[Any]
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pyarrow import csv
 
 from btests.data import csv as csv_source
-from btests.data import csv_index
+from btests.data import csv_dialect
 from btests.data.csv import open_csv
 from btests.data.open import open_source
 from tests.data.common import check_source, same
@@ -26,7 +26,7 @@ ROWS = np.random.default_rng(6).normal(size=(900, 3))
 
 @pytest.fixture(autouse=True)
 def _small_units(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (csv_index, csv_source):
+    for module in (csv_dialect, csv_source):
         monkeypatch.setattr(module, "UNIT_BYTES", 4000)
 
 
@@ -92,7 +92,7 @@ cells = st.sampled_from(["1", "plain", '"a,b"', '"a\nb"', '"a""b"', 'q"q', "", '
 def test_rows_are_where_the_parser_finds_them(tmp_path: Path, notes: list[str], unit_bytes: int, end: str) -> None:
     text = "note,x" + end + "".join(f"{note},{i}{end}" for i, note in enumerate(notes))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_index, "UNIT_BYTES", unit_bytes)
+        patch.setattr(csv_dialect, "UNIT_BYTES", unit_bytes)
         path = saved(tmp_path / "rows.csv", text)
         options = csv.ParseOptions(newlines_in_values=True)
         try:

@@ -21,12 +21,12 @@ import pytest
 from pyarrow import parquet
 
 from btests.data import external_shuffle
-from btests.data import permutation as orders
+from btests.data import row_permutation as orders
 from btests.data.external_shuffle import spill
 from btests.data.open import open_source
-from btests.data.permutation import Buffered, Order, permutation_of
 from btests.data.permuted import PermutedRows
-from btests.data.protocol import Source
+from btests.data.row_permutation import Buffered, Order, permutation_of
+from btests.data.source import Source
 from tests.data.common import same
 
 N, WIDTH = 5000, 3
@@ -227,7 +227,7 @@ def test_a_real_limit_of_the_system(tmp_path: Path) -> None:
     (tmp_path / "temporary").mkdir()
     script = f"""
 import os, resource
-from btests.data.permutation import permutation_of
+from btests.data.row_permutation import permutation_of
 from btests.data.open import open_source
 from btests.data.external_shuffle import spill
 resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
@@ -248,7 +248,7 @@ def test_a_killed_process_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "temporary").mkdir()
     script = f"""
 import os, signal
-from btests.data.permutation import permutation_of
+from btests.data.row_permutation import permutation_of
 from btests.data.open import open_source
 from btests.data.external_shuffle import spill
 source = open_source({str(tmp_path / "rows.npy")!r})

@@ -15,7 +15,7 @@ import pytest
 from pyarrow import parquet as pq
 
 from btests import Gaussian, Pairwise, btest, compare
-from btests.data import digest
+from btests.data import files
 from btests.execution import checkpoint, out_of_core
 from tests.same import assert_same
 
@@ -99,21 +99,21 @@ def test_few_bytes_of_many_files_are_read(tmp_path: Path, monkeypatch: pytest.Mo
     large.write_bytes(bytes(10**6))
     small.write_bytes(b"small")
     empty.write_bytes(b"")
-    one = digest.digests([str(large), str(small), str(empty)])
+    one = files.digests([str(large), str(small), str(empty)])
     assert len(set(one)) == 3
     for place in (0, 10**6 - 1, (10**6 - 2**12) * 7 // 15):
         changed = bytearray(10**6)
         changed[place] = 1
         large.write_bytes(changed)
-        assert digest.digests([str(large)] * 3)[0] != one[0]
+        assert files.digests([str(large)] * 3)[0] != one[0]
     changed = bytearray(10**6)
     changed[10**5] = 1  # where nobody looks
     large.write_bytes(changed)
-    assert digest.digests([str(large)] * 3)[0] == one[0]
-    monkeypatch.setattr(digest, "_PLACES", 4)  # of many files: both ends
-    assert digest.digests([str(large)] * 3) == digest.digests([str(large)] * 3000)[:3]
+    assert files.digests([str(large)] * 3)[0] == one[0]
+    monkeypatch.setattr(files, "_PLACES", 4)  # of many files: both ends
+    assert files.digests([str(large)] * 3) == files.digests([str(large)] * 3000)[:3]
     with pytest.raises(ValueError, match="nothing' cannot be read: No such file"):
-        digest.digests([str(tmp_path / "nothing")])
+        files.digests([str(tmp_path / "nothing")])
 
 
 def test_what_is_no_path_and_nobody_to_call(tmp_path: Path) -> None:

@@ -7,11 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from btests.data.row_slice import RowSlice
-from btests.data.sample import AnySample, Sample
+from btests.data.sample import AnySample, RowSlice, Sample
 from btests.designs import TwoSample
 from btests.plan import Array, Index, Plan
-from btests.statistics.protocol import Accuracy, sum_nodes
+from btests.statistics.statistic import Accuracy, sum_nodes
 from btests.symmetries import SignDraws, SwapGroups
 from btests.symmetries.swap_groups import unpack
 

@@ -8,12 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from btests.data.row_slice import RowSlice
-from btests.data.sample import AnySample, Sample
+from btests.data.sample import AnySample, RowSlice, Sample
 from btests.designs import Paired
-from btests.kernels.protocol import Kernel
+from btests.kernels.kernel import Kernel
 from btests.plan import Array, Index, Plan
-from btests.statistics.protocol import Accuracy, sum_nodes
+from btests.statistics.statistic import Accuracy, sum_nodes
 
 
 def walsh(q: int) -> Array:

@@ -11,7 +11,7 @@ import pytest
 
 from btests import Gaussian, SignFlip, Stream
 from btests.data.open import open_source
-from btests.data.permutation import permutation_of
+from btests.data.row_permutation import permutation_of
 from btests.data.sample import Sample
 from btests.execution import out_of_core
 from btests.execution.samples import open_samples

@@ -9,7 +9,7 @@ import numpy as np
 from btests import Gaussian, Kernel
 from btests.data.sample import Sample
 from btests.plan import Plan
-from btests.statistics import MMD, Gram
+from btests.statistics import MMD, Gram, summarize_blocks
 from btests.summary import Summary
 from tests.reference import Array
 
@@ -23,7 +23,7 @@ def two_samples(n_x: int, n_y: int, shift: float = 0.0, seed: int = 0) -> tuple[
 def summarize(x: Array, y: Array, n_blocks: int, kernel: Kernel | None = None, *, plain: bool = False) -> Summary:
     """Return the summary of all blocks."""
     plan = Plan(len(x), len(y), n_blocks)
-    return MMD(kernel or Gaussian(1.0), plain=plain).summarize(Sample(x), Sample(y), plan)
+    return summarize_blocks(MMD(kernel or Gaussian(1.0), plain=plain), Sample(x), Sample(y), plan)[0]
 
 
 def gram_of(x: Any, y: Any, kernel: Kernel | None = None) -> Gram:

@@ -12,7 +12,7 @@ from btests import Gaussian
 from btests.data.sample import Sample
 from btests.nulls.aggregation import RankDistribution, Verdict, largest_score, smallest_rank
 from btests.plan import Array, Plan
-from btests.statistics import Family, summarize_all
+from btests.statistics import MMD, summarize_all
 from btests.summary import Summary
 
 KERNELS = (Gaussian(0.3), Gaussian(1.0), Gaussian(4.0))
@@ -20,7 +20,7 @@ KERNELS = (Gaussian(0.3), Gaussian(1.0), Gaussian(4.0))
 
 def summaries_of(x: Array, y: Array, block_size: int) -> tuple[Summary, ...]:
     plan = Plan.of_size(len(x), len(y), block_size, len(KERNELS))
-    return summarize_all(Family(KERNELS), Sample(x), Sample(y), plan)
+    return summarize_all(MMD(KERNELS), Sample(x), Sample(y), plan)
 
 
 def two_samples(n_x: int, n_y: int, shift: float) -> tuple[Array, Array]:
@@ -102,7 +102,7 @@ def test_kernels_that_nothing_moves_are_left_out() -> None:
     kernels = (Gaussian(1e-4), Gaussian(10.0))
     plan = Plan.of_size(40, 40, 5, 2)
     for used in (kernels, kernels[:1]):
-        summaries = summarize_all(Family(used), Sample(x), Sample(y), plan)
+        summaries = summarize_all(MMD(used), Sample(x), Sample(y), plan)
         for correction in ("max", "rank"):
             flips = summaries[0].draw(199, 0)
             one = np.full(len(used), 1.0 / len(used))
@@ -118,7 +118,7 @@ def test_one_kernel_is_the_sign_flip_test() -> None:
 
     x, y = two_samples(80, 80, 0.2)
     plan = Plan.of_size(80, 80, 8)
-    summaries = summarize_all(Family(KERNELS[:1]), Sample(x), Sample(y), plan)
+    summaries = summarize_all(MMD(KERNELS[:1]), Sample(x), Sample(y), plan)
     flips = summaries[0].draw(999, 7)
     wanted = SignFlip(999).distribution(summaries[0], 7).pvalue(summaries[0].mean())
     assert largest_score(summaries, flips).null_distribution.pvalue(summaries[0].mean()) == wanted
@@ -140,7 +140,7 @@ def test_pairs_that_no_flip_moves_do_not_outshout_the_others() -> None:
     x[32] = x[0] + 1e-6
     kernels = (Gaussian(1e-6), Gaussian(0.5), Gaussian(10.0))
     plan = Plan.of_size(400, 400, 40, 3)
-    summaries = summarize_all(Family(kernels), Sample(x), Sample(y), plan)
+    summaries = summarize_all(MMD(kernels), Sample(x), Sample(y), plan)
     verdict = largest_score(summaries, summaries[0].draw(999, 0))
     assert verdict.selected == 2
     assert verdict.null_distribution.pvalue(summaries[2].mean()) == 0.001

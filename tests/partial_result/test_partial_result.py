@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from btests import Aggregate, Gaussian, Laplacian, Normal, PartialResult, Permutation, SignFlip, Stream, btest
 from btests.data.sample import Sample
 from btests.plan import Plan
-from btests.statistics import Family
+from btests.statistics import MMD, summarize_blocks
 from btests.statistics.numpy_backend import kernel_scales
 from btests.summary import Summary
 from tests.same import assert_same
@@ -51,12 +51,12 @@ def test_chunks_of_a_plan_add_in_any_order(cuts: list[int], order: Any) -> None:
     x, y = rows(2000)
     plan = Plan(2000, 2000, 200, len(KERNELS))
     samples = Sample(x), Sample(y)
-    family = Family(KERNELS)
+    family = MMD(KERNELS)
     kernel_scale = kernel_scales(KERNELS, *samples)
     edges = [0, *sorted(cuts), 200]
 
     def chunk(first: int, last: int) -> PartialResult:
-        found = family.summarize(*samples, plan, first, last)
+        found = summarize_blocks(family, *samples, plan, (first, last))
         summaries = tuple(Summary(s.parts, size) for s, size in zip(found, kernel_scale, strict=True))
         return PartialResult(KERNELS, summaries, 5, engine=family.engine(samples[0]))
 
@@ -142,7 +142,7 @@ def test_what_a_tally_cannot_tell() -> None:
     with pytest.raises(ValueError, match="null must be SignFlip"):
         partial.result(Normal())
     x, y = rows(500)
-    some = Family(KERNELS[:1]).summarize(Sample(x), Sample(y), Plan(500, 500, 50), 0, 20)
+    some = summarize_blocks(MMD(KERNELS[:1]), Sample(x), Sample(y), Plan(500, 500, 50), (0, 20))
     with pytest.raises(ValueError, match="20 of 50 blocks are there; add the others first"):
         PartialResult(KERNELS[:1], some, 1).result()
 

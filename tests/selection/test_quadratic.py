@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
 
-from btests.selection import nonnegative_qp
-from btests.selection.nonnegative_qp import minimise
+from btests.selection import weights
+from btests.selection.weights import minimise
 from tests.reference import Array
 
 
@@ -150,8 +150,8 @@ def test_a_solver_that_fails_is_not_believed(monkeypatch: pytest.MonkeyPatch) ->
     matrix, means = random_problem(4, 8, 3)
     with monkeypatch.context() as patch:
         patch.setattr(optimize, "nnls", raises)
-        assert nonnegative_qp.minimise(matrix, means) is None
+        assert weights.minimise(matrix, means) is None
     for wrong in (np.ones(4), np.zeros(4), np.full(4, np.nan)):
         with monkeypatch.context() as patch:
             patch.setattr(optimize, "nnls", lambda *a, answer=wrong, **k: (answer, 0.0))
-            assert nonnegative_qp.minimise(matrix, means) is None
+            assert weights.minimise(matrix, means) is None

@@ -33,8 +33,8 @@ from btests.data.sample import Sample
 from btests.kernels import Kernel
 from btests.plan import Plan
 from btests.selection import bandwidths
-from btests.statistics import MMD, Family, summarize, summarize_all
-from btests.statistics.multi_kernel import abs_errors
+from btests.statistics import MMD, summarize, summarize_all
+from btests.statistics.mmd import abs_errors
 from btests.summary import Summary
 from tests.reference import Array
 
@@ -177,7 +177,7 @@ def test_what_is_below_the_grain_is_nothing() -> None:
     plan = Plan.of_size(40, 40, 4, 2)
     x = Sample(np.arange(40.0)[:, None] * 8.0)
     y = Sample(np.arange(40.0)[:, None] * 8.0 + 4.0)
-    tiny, wide = summarize_all(Family((Gaussian(0.5), Gaussian(8.0)), plain=True), x, y, plan)
+    tiny, wide = summarize_all(MMD((Gaussian(0.5), Gaussian(8.0)), plain=True), x, y, plan)
     assert 0.0 < np.abs(tiny.values).max() < 1e-13
     assert not tiny.resolved().values.any()
     assert not tiny.resolved().moments.any()

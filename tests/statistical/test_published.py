@@ -10,7 +10,7 @@ from btests.conclude import conclude
 from btests.data.sample import Sample
 from btests.datasets import blobs
 from btests.plan import Plan
-from btests.statistics import MMD
+from btests.statistics import MMD, summarize_blocks
 from tests.bounds import FALSE_ALARM, count_bounds
 
 N_TRIALS = 400
@@ -30,7 +30,7 @@ def errors(n: int, block_size: int, bandwidth: float) -> int:
     missed = 0
     for _ in range(N_TRIALS):
         x, y = Sample(blobs(n, rng)), Sample(blobs(n, rng, rotated=False))
-        summary = MMD(kernel).summarize(x, y, plan)
+        summary = summarize_blocks(MMD(kernel), x, y, plan)[0]
         missed += not conclude((kernel,), (summary,), null, 0).rejects(0.05)
     return missed
 

@@ -9,7 +9,7 @@ import pytest
 
 from btests import Gaussian
 from btests.data.sample import Sample
-from btests.statistics import MMD
+from btests.statistics import MMD, summarize_blocks
 from tests.bounds import FALSE_ALARM, deviations
 from tests.statistics.shapes import Shape
 
@@ -45,7 +45,7 @@ def test_mean_of_block_values(shape: Shape, shift: float, spread: float, bandwid
     rng = np.random.default_rng(shape)
     x, y = rng.normal(size=(shape.n_x, shape.d)), rng.normal(shift, spread, size=(shape.n_y, shape.d))
     plan = shape.plan
-    values = MMD(Gaussian(bandwidth), dtype).summarize(Sample(x), Sample(y), plan).values
+    values = summarize_blocks(MMD(Gaussian(bandwidth), dtype), Sample(x), Sample(y), plan)[0].values
     standard_error = values.std(ddof=1) / math.sqrt(values.size)
     error = values.mean() - exact_mmd(shape.d, shift, spread, bandwidth)
     assert abs(error) < deviations(values.size - 1, FALSE_ALARM / 14) * standard_error

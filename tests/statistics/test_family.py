@@ -9,12 +9,11 @@ import pytest
 
 from btests import Combination, Gaussian, Laplacian, Matern, OnColumns
 from btests._core.bandwidth_chain import chain
-from btests.data.location import Location
-from btests.data.sample import Sample
+from btests.data.sample import Location, Sample
 from btests.kernels import Kernel, Radial
 from btests.plan import Plan
-from btests.statistics import MMD, Family, summarize, summarize_all
-from btests.statistics.multi_kernel import groups_of
+from btests.statistics import MMD, summarize, summarize_all, summarize_blocks
+from btests.statistics.mmd import groups_of
 from tests.statistics.shapes import SHAPES, Shape
 from tests.statistics.test_twins import samples
 
@@ -37,10 +36,10 @@ def planned(shape: Shape, n_kernels: int) -> Plan:
 def test_a_family_is_its_members(instruction_set: str, shape: Shape, family: tuple[Kernel, ...]) -> None:
     x, y = samples(shape, "float64", True)
     plan = planned(shape, len(family))
-    found = summarize_all(Family(family), x, y, plan)
+    found = summarize_all(MMD(family), x, y, plan)
     share = -(-plan.n_blocks // plan.n_strata) * 8.0 / plan.n_groups**2
     for kernel, summary in zip(family, found, strict=True):
-        alone = MMD(kernel, plain=True).summarize(x, y, plan)
+        alone = summarize_blocks(MMD(kernel, plain=True), x, y, plan)[0]
         size = sum(kernel.weights) if isinstance(kernel, Combination) else 1.0
         np.testing.assert_allclose(summary.values, alone.values, rtol=0.0, atol=4e-13 * size)
         np.testing.assert_allclose(summary.moments, alone.moments, rtol=0.0, atol=4e-13 * size * share)
@@ -52,7 +51,7 @@ def test_a_wide_member_keeps_its_digits(instruction_set: str) -> None:
     x, y = rng.normal(size=(64, 2)), rng.normal(0.5, 1.0, size=(64, 2))
     for b in (8, 64):  # both layouts
         plan = Plan.of_size(64, 64, b, len(PAPER))
-        found = summarize_all(Family(PAPER), Sample(x), Sample(y), plan)[-1]
+        found = summarize_all(MMD(PAPER), Sample(x), Sample(y), plan)[-1]
         h = 0.0
         for k in range(64 // b):  # in units of u = k - 1, which the constant 1 does not reach
             p, q = x[k * b : (k + 1) * b], y[k * b : (k + 1) * b]
@@ -68,7 +67,7 @@ def test_a_wide_member_keeps_its_digits(instruction_set: str) -> None:
 def test_members_that_vanish_are_zero(instruction_set: str) -> None:
     x, y = Sample(np.arange(60.0)[:, None]), Sample(np.arange(60.0)[:, None] + 0.5)
     for b in (4, 60):
-        found = summarize_all(Family(PAPER[:8]), x, y, Plan.of_size(60, 60, b, 8))
+        found = summarize_all(MMD(PAPER[:8]), x, y, Plan.of_size(60, 60, b, 8))
         for summary in found:
             assert not summary.values.any()
             assert not summary.moments.any()
@@ -77,7 +76,7 @@ def test_members_that_vanish_are_zero(instruction_set: str) -> None:
 def test_duplicates_count_in_every_member(instruction_set: str) -> None:
     x, y = Sample(np.zeros((40, 1))), Sample(np.arange(1.0, 41.0)[:, None])
     for b in (4, 40):
-        for summary in summarize_all(Family(PAPER[:8]), x, y, Plan.of_size(40, 40, b, 8)):
+        for summary in summarize_all(MMD(PAPER[:8]), x, y, Plan.of_size(40, 40, b, 8)):
             np.testing.assert_allclose(summary.values, 1.0, rtol=1e-15)
 
 
@@ -88,10 +87,10 @@ def test_duplicates_count_in_every_member(instruction_set: str) -> None:
 )
 def test_chunks_and_threads_change_no_bit(shape: tuple[int, int, int, int]) -> None:
     x, y = samples(Shape(*shape), "float64", True)
-    plan, family = planned(Shape(*shape), len(PAPER)), Family(PAPER)
+    plan, family = planned(Shape(*shape), len(PAPER)), MMD(PAPER)
     whole = summarize_all(family, x, y, plan, 1)
     threads = summarize_all(family, x, y, plan, 3)
-    pieces = [family.summarize(x, y, plan, f, f + 1) for f in reversed(range(plan.n_blocks))]
+    pieces = [summarize_blocks(family, x, y, plan, (f, f + 1)) for f in reversed(range(plan.n_blocks))]
     for i, one in enumerate(whole):
         joined = type(one).join(piece[i] for piece in pieces)
         for other in (threads[i], joined):
@@ -107,14 +106,14 @@ def test_far_and_near_rows_change_no_bit_of_others(instruction_set: str, size: i
     x, y = rng.standard_t(1.2, size=(n, 2)), rng.standard_t(1.2, size=(n, 2))
     x[::50] = y[::50] * (1.0 + 1e-9)
     first, second = Sample(x), Sample(y)
-    plan, family = Plan.of_size(n, n, size, len(PAPER)), Family(PAPER)
+    plan, family = Plan.of_size(n, n, size, len(PAPER)), MMD(PAPER)
     assert chain(tuple(t for kernel in PAPER for t in kernel.terms())).n_wide(first.location.reach()) > 0
     whole = summarize_all(family, first, second, plan, 1)
-    pieces = [family.summarize(first, second, plan, f, f + 1) for f in range(plan.n_blocks)]
+    pieces = [summarize_blocks(family, first, second, plan, (f, f + 1)) for f in range(plan.n_blocks)]
     for i, (kernel, one) in enumerate(zip(PAPER, whole, strict=True)):
         np.testing.assert_array_equal(one.values, type(one).join(piece[i] for piece in pieces).values)
         np.testing.assert_array_equal(one.moments, type(one).join(piece[i] for piece in pieces).moments)
-        alone = MMD(kernel, plain=True).summarize(first, second, plan)
+        alone = summarize_blocks(MMD(kernel, plain=True), first, second, plan)[0]
         np.testing.assert_allclose(one.values, alone.values, rtol=0.0, atol=4e-13)
 
 
@@ -135,8 +134,8 @@ def test_members_do_not_depend_on_their_order() -> None:
     shape = Shape(400, 400, 40, 2)
     x, y = samples(shape, "float64", True)
     plan = planned(shape, len(PAPER))
-    forward = summarize_all(Family(PAPER), x, y, plan)
-    backward = summarize_all(Family(PAPER[::-1]), x, y, plan)
+    forward = summarize_all(MMD(PAPER), x, y, plan)
+    backward = summarize_all(MMD(PAPER[::-1]), x, y, plan)
     for one, other in zip(forward, reversed(backward), strict=True):
         np.testing.assert_array_equal(one.moments, other.moments)
 
@@ -146,7 +145,7 @@ def test_kernels_on_columns_form_families_of_their_own() -> None:
     x, y = Sample(rng.normal(size=(120, 3))), Sample(rng.normal(size=(120, 3)))
     family = tuple(OnColumns(Gaussian(s), (c,)) for c in range(3) for s in (1.0, 2.0))
     plan = Plan.of_size(120, 120, 10, len(family))
-    for kernel, summary in zip(family, summarize_all(Family(family), x, y, plan), strict=True):
+    for kernel, summary in zip(family, summarize_all(MMD(family), x, y, plan), strict=True):
         alone = summarize(MMD(kernel, plain=True), x, y, plan)
         np.testing.assert_allclose(summary.values, alone.values, rtol=0.0, atol=1e-13)
 
@@ -180,5 +179,5 @@ def test_members_of_any_two_widths_do_not_harm_each_other() -> None:
         *(Laplacian(s) for s in (1e250, 1.0)),
     )
     plan = Plan.of_size(60, 60, 6, len(family))
-    for kernel, summary in zip(family, summarize_all(Family(family), x, y, plan), strict=True):
+    for kernel, summary in zip(family, summarize_all(MMD(family), x, y, plan), strict=True):
         np.testing.assert_allclose(summary.values, summarize(MMD(kernel, plain=True), x, y, plan).values, atol=1e-13)

@@ -23,7 +23,7 @@ from btests import (
 )
 from btests.data.sample import Sample
 from btests.plan import Plan
-from btests.statistics import MMD
+from btests.statistics import MMD, summarize_blocks
 from tests import reference
 from tests.kernels.formulas import Case, plain, radial
 from tests.reference import Array
@@ -43,7 +43,7 @@ def two_samples(n_x: int, n_y: int, d: int = 2) -> tuple[Array, Array]:
 def test_values_and_cores(case: Case, n_x: int, n_y: int, n_blocks: int) -> None:
     x, y = two_samples(n_x, n_y)
     plan = Plan(n_x, n_y, n_blocks)
-    summary = MMD(case.kernel, plain=True).summarize(Sample(x), Sample(y), plan)
+    summary = summarize_blocks(MMD(case.kernel, plain=True), Sample(x), Sample(y), plan)[0]
     p, q = x.tolist(), y.tolist()
     np.testing.assert_allclose(
         summary.values, reference.block_values(case.formula, p, q, n_blocks), rtol=1e-10, atol=1e-12
@@ -57,7 +57,7 @@ def test_cores_of_a_fold_add_up() -> None:
     x, y = two_samples(2200, 2200, 1)
     plan = Plan.of_size(2200, 2200, 32)
     assert plan.n_strata < plan.n_blocks
-    summary = MMD(Gaussian(1.0), plain=True).summarize(Sample(x), Sample(y), plan)
+    summary = summarize_blocks(MMD(Gaussian(1.0), plain=True), Sample(x), Sample(y), plan)[0]
     scalar = radial(1.0)[0].formula
     wanted = reference.moments(scalar, x.tolist(), y.tolist(), plan.n_blocks, plan.n_groups)
     edges = plan.stratum_edges()
@@ -73,8 +73,8 @@ def test_rows_are_dealt_in_the_order_given(kernel_sum: bool) -> None:
     plan = Plan.of_size(31, 31, 4)
     kernel: Kernel = Gaussian(1.0) + Linear() if kernel_sum else Gaussian(1.0)
     statistic = MMD(kernel, plain=True)
-    permuted = statistic.summarize(Sample(x, p), Sample(y, q), plan)
-    sorted_ = statistic.summarize(Sample(x[p]), Sample(y[q]), plan)
+    permuted = summarize_blocks(statistic, Sample(x, p), Sample(y, q), plan)[0]
+    sorted_ = summarize_blocks(statistic, Sample(x[p]), Sample(y[q]), plan)[0]
     np.testing.assert_array_equal(permuted.values, sorted_.values)
     np.testing.assert_array_equal(permuted.moments, sorted_.moments)
 
@@ -98,8 +98,8 @@ def _single(a: Array, b: Array) -> float:
 def test_every_way_to_give_a_kernel_is_the_same(kernel: Any, n_x: int, n_y: int) -> None:
     x, y = two_samples(n_x, n_y)
     plan = Plan.of_size(n_x, n_y, 5)
-    ours = MMD(Laplacian(1.0), plain=True).summarize(Sample(x), Sample(y), plan)
-    theirs = MMD(kernel).summarize(Sample(x), Sample(y), plan)
+    ours = summarize_blocks(MMD(Laplacian(1.0), plain=True), Sample(x), Sample(y), plan)[0]
+    theirs = summarize_blocks(MMD(kernel), Sample(x), Sample(y), plan)[0]
     np.testing.assert_allclose(theirs.values, ours.values, rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(theirs.moments, ours.moments, rtol=1e-12, atol=1e-14)
 
@@ -108,7 +108,9 @@ def test_objects() -> None:
     words = np.array(["a", "bb", "ccc", "dddd", "e", "ff"], dtype=object)
     others = np.array(["xx", "yyy", "z", "w", "vvvvv", "uu"], dtype=object)
     plan = Plan.of_size(6, 6, 3)
-    summary = MMD(Pairwise(lambda a, b: float(len(a) * len(b)))).summarize(Sample(words), Sample(others), plan, 0, 2)
+    summary = summarize_blocks(
+        MMD(Pairwise(lambda a, b: float(len(a) * len(b)))), Sample(words), Sample(others), plan, (0, 2)
+    )[0]
     wanted = reference.block_values(lambda a, b: float(len(a) * len(b)), list(words), list(others), 2)
     np.testing.assert_allclose(summary.values, wanted)
 
@@ -121,7 +123,7 @@ def test_equal_rows_are_exactly_equal(sizes: tuple[int, int, int], cell: float) 
     plan = Plan.of_size(n_x, n_y, block_size)
     for kernel in (Linear(), Gaussian(1.0), Energy(0.5)):
         x, y = Sample(np.full((n_x, 3), cell)), Sample(np.full((n_y, 3), cell))
-        summary = MMD(kernel, plain=True).summarize(x, y, plan)
+        summary = summarize_blocks(MMD(kernel, plain=True), x, y, plan)[0]
         assert not summary.values.any()
         assert not summary.moments.any()
 

@@ -10,7 +10,7 @@ import pytest
 from btests import Gaussian
 from btests.data.sample import Sample
 from btests.plan import Plan
-from btests.statistics import MMD
+from btests.statistics import MMD, summarize_blocks
 from btests.summary import Summary
 from tests.reference import Array
 
@@ -27,7 +27,7 @@ def two_samples(n_far: int) -> tuple[Array, Array]:
 
 
 def summarize(kernel: Gaussian, x: Array, y: Array, *, dtype: str = "float64", plain: bool = False) -> Summary:
-    return MMD(kernel, dtype, plain=plain).summarize(Sample(x), Sample(y), Plan.of_size(len(x), len(y), B))
+    return summarize_blocks(MMD(kernel, dtype, plain=plain), Sample(x), Sample(y), Plan.of_size(len(x), len(y), B))[0]
 
 
 @pytest.mark.parametrize("n_far", [0, 1, 40, N_BLOCKS * B])
@@ -52,8 +52,8 @@ def test_a_far_row_changes_no_bit_of_another_block(instruction_set: str, dtype: 
 def test_chunks_change_no_bit(instruction_set: str) -> None:
     x, y = (Sample(rows) for rows in two_samples(30))
     statistic, plan = MMD(Gaussian(1.5)), Plan.of_size(N_BLOCKS * B, N_BLOCKS * B, B)
-    whole = statistic.summarize(x, y, plan)
-    parts = [statistic.summarize(x, y, plan, i, j) for i, j in itertools.pairwise([0, 1, 5, 18, 32, 41])]
+    whole = summarize_blocks(statistic, x, y, plan)[0]
+    parts = [summarize_blocks(statistic, x, y, plan, (i, j))[0] for i, j in itertools.pairwise([0, 1, 5, 18, 32, 41])]
     joined = Summary.join(parts)
     np.testing.assert_array_equal(joined.values, whole.values)
     np.testing.assert_array_equal(joined.moments, whole.moments)

@@ -7,7 +7,7 @@ import pytest
 
 from btests import Energy, Gaussian, Laplacian, Linear, Matern, RationalQuadratic
 from btests.data.sample import Sample
-from btests.statistics import MMD
+from btests.statistics import MMD, summarize_blocks
 from btests.summary import Summary
 from tests.kernels.formulas import radial
 from tests.reference import Array
@@ -32,7 +32,7 @@ def two_samples(shape: Shape) -> tuple[Array, Array]:
 
 def summarize(statistic: MMD, x: Array, y: Array, shape: Shape) -> Summary:
     """Return the summary of all blocks."""
-    return statistic.summarize(Sample(x), Sample(y), shape.plan)
+    return summarize_blocks(statistic, Sample(x), Sample(y), shape.plan)[0]
 
 
 @pytest.mark.parametrize("plain", [False, True])

@@ -11,7 +11,7 @@ import pytest
 from btests import Energy, Gaussian, Kernel, Laplacian, Linear, Pairwise, Polynomial
 from btests.data.sample import Sample
 from btests.plan import Plan
-from btests.statistics import MMD, Gram, tiled_gram
+from btests.statistics import MMD, Gram, summarize_blocks, tiled_gram
 from tests import reference
 from tests.kernels.formulas import radial
 from tests.reference import Array
@@ -83,7 +83,7 @@ def test_core_is_h(tile: int, n: int) -> None:
 def test_summary_is_that_of_one_block(tile: int, kernel: Kernel, n_x: int, n_y: int) -> None:
     x, y = two_samples(n_x, n_y)
     plan = Plan(n_x, n_y, 1)
-    wanted = MMD(kernel, plain=True).summarize(Sample(x), Sample(y), plan, 0, 1)
+    wanted = summarize_blocks(MMD(kernel, plain=True), Sample(x), Sample(y), plan, (0, 1))[0]
     found = gram_of(x, y, kernel).summary()
     assert found.plan == plan
     assert found.is_complete

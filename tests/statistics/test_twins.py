@@ -11,7 +11,7 @@ import pytest
 from btests import Energy, Gaussian, _core
 from btests.data.sample import Sample
 from btests.plan import Plan
-from btests.statistics import MMD
+from btests.statistics import MMD, summarize_blocks
 from btests.summary import Summary
 from tests.kernels.formulas import radial
 from tests.statistics.shapes import LARGE, SHAPES, Shape
@@ -37,7 +37,7 @@ def samples(shape: Shape, rows: str, shuffled: bool) -> tuple[Sample, Sample]:
 def plain_summary(shape: Shape, kernel: int, rows: str, shuffled: bool) -> Summary:
     """Return what the plain path gives."""
     x, y = samples(shape, rows, shuffled)
-    return MMD(radial(shape.d**0.5)[kernel].kernel, plain=True).summarize(x, y, shape.plan)
+    return summarize_blocks(MMD(radial(shape.d**0.5)[kernel].kernel, plain=True), x, y, shape.plan)[0]
 
 
 def compare(shape: Shape, kernel: int, rows: str, arithmetic: str, shuffled: bool) -> None:
@@ -45,7 +45,7 @@ def compare(shape: Shape, kernel: int, rows: str, arithmetic: str, shuffled: boo
     x, y = samples(shape, rows, shuffled)
     one = radial(shape.d**0.5)[kernel].kernel
     plan = shape.plan
-    found = MMD(one, arithmetic).summarize(x, y, plan)
+    found = summarize_blocks(MMD(one, arithmetic), x, y, plan)[0]
     wanted = plain_summary(shape, kernel, rows, shuffled)
     size = 2.0 * shape.d**0.5 if isinstance(one, Energy) else 3.0  # of a kernel value, at most about
     tolerance = 4.0 * size * TOLERANCE[arithmetic]
@@ -105,9 +105,9 @@ def test_the_shapes_reach_both_layouts() -> None:
 def test_some_blocks_are_the_same_to_the_bit(shape: Shape) -> None:
     x, y = samples(shape, "float64", True)
     statistic, n = MMD(radial(shape.d**0.5)[3].kernel), shape.plan.n_blocks
-    whole = statistic.summarize(x, y, shape.plan)
+    whole = summarize_blocks(statistic, x, y, shape.plan)[0]
     edges = sorted({0, n // 3, n - n // 3, n})
-    parts = [statistic.summarize(x, y, shape.plan, i, j) for i, j in itertools.pairwise(edges)]
+    parts = [summarize_blocks(statistic, x, y, shape.plan, (i, j))[0] for i, j in itertools.pairwise(edges)]
     joined = Summary.join(parts[::-1])
     np.testing.assert_array_equal(joined.values, whole.values)
     np.testing.assert_array_equal(joined.moments, whole.moments)
@@ -123,7 +123,7 @@ def test_rows_in_their_own_order_are_the_same_to_the_bit(block_size: int, d: int
     rng = np.random.default_rng(d)
     x, y = rng.standard_normal((n, d)), rng.standard_normal((n, d))
     statistic, plan, order = MMD(Gaussian(1.0), dtype), Plan.of_size(n, n, block_size), np.arange(n)
-    own = statistic.summarize(Sample(x), Sample(y), plan)
-    permuted = statistic.summarize(Sample(x, order), Sample(y, order), plan, n_threads=2)
+    own = summarize_blocks(statistic, Sample(x), Sample(y), plan)[0]
+    permuted = summarize_blocks(statistic, Sample(x, order), Sample(y, order), plan, n_threads=2)[0]
     np.testing.assert_array_equal(own.values, permuted.values)
     np.testing.assert_array_equal(own.moments, permuted.moments)

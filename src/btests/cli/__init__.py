@@ -14,8 +14,8 @@ from typing import NoReturn
 import click
 
 from btests import __version__
-from btests.cli.compare import compare
-from btests.cli.demo import demo
+from btests.cli.compare_command import compare
+from btests.cli.demo_command import demo
 from btests.cli.options import as_flags
 
 _EXAMPLES = """\b

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -12,11 +13,23 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from btests.cli.demo_result import LEVEL, Outcome
-from btests.cli.style import STYLE
 from btests.datasets import BLOB_SPACING
 from btests.nulls import ResampledDistribution
 from btests.plan import Array
 from btests.result import TestResult
+
+# Any: what types these keys have differs between versions of matplotlib.
+STYLE: Any = {
+    "font.size": 10,
+    "axes.titlesize": 11,
+    "axes.titlelocation": "left",
+    "axes.edgecolor": "#777777",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+    "svg.hashsalt": "btests",  # the same picture, the same file
+}
+
 
 # Okabe and Ito's colours, which any colour vision tells apart; the markers differ as well.
 _BLUE, _ORANGE, _GREY, _INK = "#0072B2", "#D55E00", "#C3C9CF", "#222222"

@@ -10,7 +10,7 @@ from typing import Any
 
 from btests.comparison.compare_options import Options
 from btests.comparison.table_side import Side
-from btests.data.digest import digests
+from btests.data.files import digests
 from btests.execution.checkpoint import Recorder
 from btests.partial_result_file import read_arrays
 

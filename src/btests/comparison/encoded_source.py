@@ -21,7 +21,7 @@ from btests.comparison.tokens import clear_marks, mark_missing
 from btests.comparison.type_coercion import date_formats, parse_dates, prepared
 from btests.data.errors import DamagedError
 from btests.data.optional import arrow
-from btests.data.protocol import Rows
+from btests.data.source import Rows
 from btests.plan import Index
 
 

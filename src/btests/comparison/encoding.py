@@ -13,7 +13,7 @@ from btests.comparison.sources import load
 from btests.comparison.tokens import as_categories, mark_missing
 from btests.comparison.type_coercion import read_dates
 from btests.plan import Array, Index
-from btests.statistics.robust_scale import robust_scale
+from btests.scaling import robust_scale
 
 #: Levels of a category that get a coordinate of their own; the others share one.
 MOST_LEVELS = 20

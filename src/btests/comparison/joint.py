@@ -17,13 +17,13 @@ from btests.comparison.encoding import Encoding
 from btests.comparison.format import option
 from btests.comparison.swap_units import comes_first, row_orders
 from btests.data.permuted import PermutedRows
-from btests.data.protocol import Source
+from btests.data.source import Source
 from btests.execution.checkpoint import Recorder
 from btests.execution.out_of_core import OutOfCoreSample
 from btests.execution.samples import OutOfCoreSamples, open_samples
 from btests.nulls import Null, SignFlip
-from btests.nulls.protocol import kinds_of_blocks, wants_gram
-from btests.nulls.registry import null_of
+from btests.nulls.named_nulls import null_of
+from btests.nulls.null import kinds_of_blocks, wants_gram
 from btests.pipeline import Question
 from btests.plan import Index
 from btests.result import TestResult

@@ -29,8 +29,7 @@ from btests.comparison.joint import Joint, joint_in_memory, joint_of_sources, nu
 from btests.comparison.memory_budget import bytes_in_memory, memory_of, rows_to_draw
 from btests.comparison.results import Comparison
 from btests.comparison.sources import Loaded, load
-from btests.comparison.split_files import cut
-from btests.comparison.table_side import Side, base_name, open_side
+from btests.comparison.table_side import Side, base_name, cut, open_side
 from btests.comparison.tests import JointTest, run_tests
 from btests.comparison.tokens import mark_missing
 from btests.data.files import TABLES

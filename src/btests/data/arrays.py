@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from btests.data.cell_checks import check_cells, outcome
-from btests.data.protocol import Rows
+from btests.data.source import Rows
 from btests.plan import Index
 
 

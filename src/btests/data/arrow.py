@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from btests.data.arrow_columns import to_rows
-from btests.data.cell_checks import choose_columns, outcome
+from btests.data.cell_checks import choose_columns, outcome, to_rows
 from btests.data.columnar import Outline, batches, layout, outline
 from btests.data.errors import DamagedError, reading
-from btests.data.magic import LONGEST, refuse_misnamed
+from btests.data.files import LONGEST, refuse_misnamed
 from btests.data.optional import arrow
-from btests.data.protocol import Rows
+from btests.data.source import Rows
 from btests.plan import Index
 
 # Rows that are decoded at a time: a row group may be larger than memory.

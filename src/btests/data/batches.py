@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from btests.data.cell_checks import check_cells, outcome, warn_of_huge_whole_numbers
-from btests.data.protocol import Rows
+from btests.data.source import Rows
 
 
 def rows_of(batches: Iterable[Any], name: str = "x") -> Iterator[Rows]:

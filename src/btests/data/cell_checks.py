@@ -1,4 +1,4 @@
-"""Checks of cells and columns, with errors that name row and column."""
+"""Checks of cells and columns, with errors that name row and column; conversion of Arrow columns to floats."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from btests._warnings import PrecisionWarning, warn
-from btests.data.protocol import Rows
+from btests.data.optional import arrow
+from btests.data.source import Rows
 
 # Larger cells would overflow in a difference.
 _LARGEST = np.float64(1e300)
@@ -65,3 +66,24 @@ def choose_columns(present: tuple[str, ...], wanted: tuple[str, ...] | None, nam
         shown = ", ".join(map(repr, present[:12])) + (", \u2026" if len(present) > 12 else "")
         raise ValueError(f"{name!r} has no column {', '.join(map(repr, absent))}; it has {shown}")
     return wanted
+
+
+def to_rows(columns: list[Any], names: tuple[str, ...] | None, name: str, first_row: int, dtype: np.dtype[Any]) -> Rows:
+    """Return arrow columns of numbers or booleans as rows (m, d); raise at missing and infinite cells."""
+    found = np.empty((len(columns[0]), len(columns)), dtype=dtype)
+    for j, cells in enumerate(columns):
+        start = 0
+        for chunk in getattr(cells, "chunks", [cells]):
+            found[start : start + len(chunk), j] = _cells(chunk, names[j] if names else j, name, first_row + start)
+            start += len(chunk)
+    return check_cells(found, repr(name), names, lambda i: first_row + i)
+
+
+def _cells(chunk: Any, column: str | int, name: str, first_row: int) -> Rows:
+    if chunk.null_count:
+        row = first_row + chunk.is_null().index(True).as_py()
+        raise ValueError(f"{name!r} has a missing cell in row {row}, column {column!r}; drop or fill such rows first")
+    is_decimal = arrow("pyarrow").types.is_decimal(chunk.type)
+    cells: Rows = (chunk.cast("float64") if is_decimal else chunk).to_numpy(zero_copy_only=False)
+    warn_of_huge_whole_numbers(cells, f"column {column!r} of {name!r}")
+    return cells

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from btests.data.errors import reading
-from btests.data.magic import ARROW, FEATHER, PARQUET, STREAM
+from btests.data.files import ARROW, FEATHER, PARQUET, STREAM
 from btests.data.optional import arrow
 from btests.plan import Index
 

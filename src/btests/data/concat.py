@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from btests.data.files import check_same_columns
-from btests.data.protocol import Rows, Source
+from btests.data.source import Rows, Source
 from btests.plan import Index
 
 # Rows of a unit of parts without units of their own, such as .npy files, where other parts have units.

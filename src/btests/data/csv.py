@@ -10,22 +10,24 @@ from typing import Any
 
 import numpy as np
 
-from btests.data.arrow_columns import to_rows
-from btests.data.cell_checks import choose_columns
+from btests.data.cell_checks import choose_columns, to_rows
 from btests.data.csv_dialect import (
+    UNIT_BYTES,
+    Lines,
     convert_options,
+    count_lines,
     default_delimiter,
+    end_of_last_row,
     header_of,
     is_boolean,
     is_number,
     numbers_columns,
     ragged,
 )
-from btests.data.csv_index import UNIT_BYTES, Lines, count_lines, end_of_last_row
 from btests.data.errors import DamagedError, quoted, reading, shortly
 from btests.data.files import is_packed, open_input
 from btests.data.optional import arrow
-from btests.data.protocol import Rows
+from btests.data.source import Rows
 from btests.plan import Index
 
 # Bytes that the header and the types of the columns are inferred from.

@@ -8,7 +8,7 @@ from typing import Any
 
 from btests.data.csv_dialect import check_one_column, convert_options, ragged, wrong_delimiter
 from btests.data.errors import DamagedError, shortly
-from btests.data.magic import what_it_is
+from btests.data.files import what_it_is
 from btests.data.optional import arrow
 
 # Types that a column may be read as after its first type did not fit all rows.

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from btests.data.cell_checks import check_cells, choose_columns, outcome, warn_of_huge_whole_numbers
-from btests.data.protocol import Rows
+from btests.data.source import Rows
 from btests.plan import Index
 
 #: From delayed values of dask to what they compute to.

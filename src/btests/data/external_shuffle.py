@@ -12,8 +12,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from btests.data.permutation import Order
-from btests.data.protocol import Rows, Source
+from btests.data.row_permutation import Order
+from btests.data.source import Rows, Source
 from btests.data.take import gather, octets, scatter
 from btests.plan import Index
 

@@ -1,8 +1,9 @@
-"""Formats of files by their names, and the files of a folder or a pattern."""
+"""Files of folders and patterns, their formats by name and by first bytes, and their digests."""
 
 from __future__ import annotations
 
 import glob
+import hashlib
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from btests.data.errors import DamagedError, shortly
+from btests.data.errors import DamagedError, reading, shortly
 from btests.data.optional import arrow
 
 Found = TypeVar("Found")
@@ -149,3 +150,105 @@ def check_same_columns(first: str, names: Sequence[str], part: str, others: Sequ
     odd = sorted(set(names) ^ set(others))
     if odd:
         raise ValueError(f"the parts {first!r} and {part!r} do not both have {', '.join(map(repr, odd))}")
+
+
+# Bytes that are read at a place, and places in a file: the first, the last, and some evenly between them.
+_PIECE = 2**12
+_MOST_PLACES = 16
+
+# Places in all files together, about; at least the first and the last of each file.
+_PLACES = 2**13
+
+
+def digests(paths: Sequence[str]) -> list[str]:
+    """Return a digest of each file, of bytes at fixed places.
+
+    A file that is rewritten with other numbers has another digest, nearly always. One in which single cells are changed
+    in place, between the places that are read, has the same digest.
+    """
+    n_places = max(2, min(_MOST_PLACES, _PLACES // max(1, len(paths))))
+    return [_digest(path, n_places) for path in paths]
+
+
+def _digest(path: str, n_places: int) -> str:
+    found = hashlib.blake2b(digest_size=16)
+    with reading(path), open(path, "rb", buffering=0) as file:
+        last = max(0, os.fstat(file.fileno()).st_size - _PIECE)
+        for start in sorted({last * i // (n_places - 1) for i in range(n_places)}):
+            file.seek(start)
+            found.update(file.read(_PIECE))
+    return found.hexdigest()
+
+
+PARQUET, ARROW, FEATHER = b"PAR1", b"ARROW1", b"FEA1"
+STREAM, NUMPY, ZIP = b"\xff\xff\xff\xff", b"\x93NUMPY", b"PK\x03\x04"
+
+# Formats by first bytes, each with a remedy.
+_KNOWN = {
+    PARQUET: "a Parquet file: name it .parquet",
+    ARROW: "an Arrow file: name it .arrow",
+    STREAM: "a stream of Arrow record batches: name it .arrow",
+    FEATHER: "a Feather file of the first version: name it .feather",
+    NUMPY: "a numpy array: name it .npy",
+    ZIP: "a zip or Excel file: take the table out of it first",
+    b"\x1f\x8b": "gzip-compressed: name it .csv.gz, or unpack it",
+    b"SQLite format 3\x00": "a database of SQLite: take the table out of it first",
+    b"\x89HDF": "an HDF5 file: take the table out of it first",
+}
+
+# First bytes of the files of a format, and how messages name such files.
+_OWN = {
+    "parquet": ("not a readable Parquet file", (PARQUET,)),
+    "arrow": ("not a readable Arrow or Feather file", (ARROW, FEATHER, STREAM)),
+    "npy": ("not a readable numpy file", (NUMPY, ZIP)),
+    "npz": ("not a readable numpy file", (NUMPY, ZIP)),
+}
+
+_FORMATS = {
+    PARQUET: "parquet",
+    ARROW: "arrow",
+    FEATHER: "arrow",
+    STREAM: "arrow",
+    NUMPY: "npy",
+    ZIP: "npz",
+    b"{": "json",
+    b"[": "json",
+}
+
+#: First bytes that are needed to recognise a format.
+LONGEST = max(map(len, _KNOWN))
+
+
+def what_it_is(start: bytes) -> str | None:
+    """Return the format of a binary file with a remedy; None for text and for unknown formats."""
+    if _is_text(start):  # whose first column may be called PAR1
+        return None
+    return next((what for known, what in _KNOWN.items() if start.startswith(known)), None)
+
+
+def refuse_misnamed(start: bytes, path: str, unlike: str, *own: bytes) -> None:
+    """Raise an error that names the format of a file that does not begin with one of ``own``, if it is known."""
+    if start.startswith(own):
+        return
+    what = "text: name it .csv if it is a table" if _is_text(start) else what_it_is(start)
+    if what is not None:
+        raise DamagedError(f"{path!r} is {unlike} but {what}")
+
+
+def check_magic(start: bytes, path: str, form: str) -> None:
+    """Raise where a file is of another format than its name says."""
+    if form in _OWN:
+        unlike, own = _OWN[form]
+        refuse_misnamed(start, path, unlike, *own)
+
+
+def format_of_bytes(data: bytes) -> str:
+    """Return the format of a table by its first bytes, delimited text where they are of no other."""
+    header = data.split(b"\n", 1)[0]
+    text = "tsv" if b"\t" in header and b"," not in header else "csv"
+    return next((form for start, form in _FORMATS.items() if data.startswith(start)), text)
+
+
+def _is_text(start: bytes) -> bool:
+    some = start[: LONGEST + 1]
+    return bool(some) and all(32 <= letter < 127 or letter in b"\t\r\n" for letter in some)

@@ -14,13 +14,11 @@ import numpy as np
 
 from btests.data import columnar
 from btests.data.array_table import from_arrays, load_arrays
-from btests.data.csv_dialect import default_delimiter
-from btests.data.csv_index import end_of_last_row
+from btests.data.csv_dialect import default_delimiter, end_of_last_row
 from btests.data.csv_table import read_csv, text_batches
 from btests.data.errors import DamagedError, reading
-from btests.data.files import TABLES, is_packed, open_input
+from btests.data.files import LONGEST, TABLES, check_magic, is_packed, open_input
 from btests.data.json_table import check_lines, json_batches, line_blocks, read_json
-from btests.data.magic import LONGEST, check_magic
 from btests.data.optional import arrow
 
 # Rows, and bytes of text, that are read at a time.

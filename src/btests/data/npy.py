@@ -14,8 +14,8 @@ from numpy.lib import format as npy_format
 
 from btests.data.cell_checks import check_cells, outcome, warn_of_huge_whole_numbers
 from btests.data.errors import DamagedError, reading, shortly
-from btests.data.magic import LONGEST, NUMPY, ZIP, refuse_misnamed
-from btests.data.protocol import Rows
+from btests.data.files import LONGEST, NUMPY, ZIP, refuse_misnamed
+from btests.data.source import Rows
 from btests.plan import Index
 
 # Bytes of the file that are read at a time where many scattered rows are wanted.

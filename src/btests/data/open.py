@@ -14,7 +14,7 @@ from btests.data.dask_source import DaskSource
 from btests.data.errors import reading
 from btests.data.files import NUMBERS, good_part
 from btests.data.npy import open_npy
-from btests.data.protocol import Source
+from btests.data.source import Source
 
 # Rows at a time where a part is read once to find damage.
 _TRIAL_ROWS = 2**17

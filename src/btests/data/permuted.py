@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from btests.data.external_shuffle import NoSpaceError, Spilled, spill
-from btests.data.permutation import AsStored, Buffered, Order, permutation_of
-from btests.data.protocol import Rows, Source
+from btests.data.row_permutation import AsStored, Buffered, Order, permutation_of
+from btests.data.source import Rows, Source
 from btests.data.take import gather, scatter
 from btests.plan import Index
 

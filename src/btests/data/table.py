@@ -13,9 +13,8 @@ from btests.data.array_table import from_arrays, load_arrays
 from btests.data.csv_dialect import default_delimiter
 from btests.data.csv_table import read_csv
 from btests.data.errors import DamagedError, reading
-from btests.data.files import TABLES, is_packed, open_input
+from btests.data.files import LONGEST, TABLES, check_magic, format_of_bytes, is_packed, open_input
 from btests.data.json_table import check_lines, read_json
-from btests.data.magic import LONGEST, check_magic, format_of_bytes
 from btests.data.optional import arrow
 
 # Rows of a record batch that are read at a time.

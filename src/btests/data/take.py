@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from btests.data.protocol import Rows
+from btests.data.source import Rows
 
 
 def gather(rows: Rows, index: npt.NDArray[Any]) -> Rows:

@@ -1,7 +1,7 @@
 """Designs: which samples there are, and how their rows are ordered."""
 
+from btests.designs.design import Design
 from btests.designs.paired import Paired
-from btests.designs.protocol import Design
 from btests.designs.two_sample import TwoSample
 
 __all__ = ["Design", "Paired", "TwoSample"]

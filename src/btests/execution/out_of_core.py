@@ -12,14 +12,28 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from btests.data.location import LOCATION_ROWS, Location
-from btests.data.row_slice import RowSlice
-from btests.data.sample import AnySample, Sample
-from btests.execution.observer import Observer
+from btests.data.sample import LOCATION_ROWS, AnySample, Location, RowSlice, Sample
 from btests.kernels.fingerprint import fingerprint
 from btests.plan import Array, Index, Plan
 from btests.statistics import Statistic, in_memory, summarize_blocks
 from btests.summary import Summary
+
+
+class Observer(Protocol):
+    """Informed of every chunk that is done; may have results of an interrupted run."""
+
+    def begin(self, task: str, n_rows: int) -> tuple[Summary, ...] | None:
+        """Begin a task of so many rows, identified by a digest of its inputs; return what is done of it."""
+        ...
+
+    def keep(self, task: str, pending: list[tuple[Summary, ...]]) -> None:
+        """Take note of the summaries of all chunks so far, now: the task is about to fail."""
+        ...
+
+    def advance(self, task: str, n_rows: int, pending: list[tuple[Summary, ...]]) -> None:
+        """Take note that so many rows more are done, and of the summaries of all chunks so far."""
+        ...
+
 
 Rows = npt.NDArray[Any]
 

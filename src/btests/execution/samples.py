@@ -13,14 +13,13 @@ import numpy as np
 from btests._validation import check_batch, check_names, column_names
 from btests.data.arrays import ArraySource
 from btests.data.dask_source import DaskSource, is_dask
-from btests.data.digest import digests
+from btests.data.files import digests
 from btests.data.open import open_source, with_columns
-from btests.data.permutation import AsStored
 from btests.data.permuted import PermutedRows, paths_of
-from btests.data.protocol import Source
+from btests.data.row_permutation import AsStored
+from btests.data.source import Source
 from btests.execution.dask import ShardedSample, connect, on_workers
-from btests.execution.observer import Observer
-from btests.execution.out_of_core import Chunked, OutOfCoreSample, Runner
+from btests.execution.out_of_core import Chunked, Observer, OutOfCoreSample, Runner
 
 # What may have been done to the order of rows, from the best on.
 _ORDERS = ("exact", "buffered", "as stored")

@@ -1,6 +1,6 @@
 """Kernels: frozen dataclasses that map two stacks of points to Gram matrices.
 
-A kernel is one module here, and one line below. Its properties are attributes (`btests.kernels.protocol`): no caller
+A kernel is one module here, and one line below. Its properties are attributes (`btests.kernels.kernel`): no caller
 compares classes. Kernels that are exported here and have ``is_serializable = True`` can be written to files.
 """
 
@@ -9,11 +9,11 @@ from btests.kernels.columns import OnColumns
 from btests.kernels.combination import Combination
 from btests.kernels.energy import Energy
 from btests.kernels.gaussian import Gaussian
+from btests.kernels.kernel import Kernel, Properties, Radial, properties_of, summands_of, terms_of
 from btests.kernels.laplacian import Laplacian
 from btests.kernels.matern import Matern
 from btests.kernels.pairwise import Pairwise
 from btests.kernels.polynomial import Linear, Polynomial
-from btests.kernels.protocol import Kernel, Properties, Radial, properties_of, summands_of, terms_of
 from btests.kernels.rational_quadratic import InverseMultiquadric, RationalQuadratic
 
 __all__ = [

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from btests.kernels.combination import add, scale
-from btests.kernels.protocol import Kernel, Properties, Radial, properties_of, terms_of
+from btests.kernels.kernel import Kernel, Properties, Radial, properties_of, terms_of
 from btests.plan import Array
 
 

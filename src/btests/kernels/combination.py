@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from btests.kernels.parameters import require_positive
-from btests.kernels.protocol import Kernel, Properties, Radial, properties_of, summands_of, terms_of
+from btests.kernels.kernel import Kernel, Properties, Radial, properties_of, require_positive, summands_of, terms_of
 from btests.plan import Array
 
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from btests.kernels.combination import add, scale
 from btests.kernels.distances import distances
-from btests.kernels.parameters import require_positive
-from btests.kernels.protocol import Properties, Radial
+from btests.kernels.kernel import Properties, Radial, require_positive
 from btests.plan import Array
 
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from btests.kernels.combination import add, scale
 from btests.kernels.distances import decay, squared_distances
-from btests.kernels.parameters import require_positive
-from btests.kernels.protocol import DECAYING, Properties, Radial
+from btests.kernels.kernel import DECAYING, Properties, Radial, require_positive
 from btests.plan import Array
 
 

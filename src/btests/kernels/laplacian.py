@@ -8,8 +8,7 @@ from typing import ClassVar
 
 from btests.kernels.combination import add, scale
 from btests.kernels.distances import city_block_distances, decay
-from btests.kernels.parameters import require_positive
-from btests.kernels.protocol import DECAYING, Properties, Radial
+from btests.kernels.kernel import DECAYING, Properties, Radial, require_positive
 from btests.plan import Array
 
 

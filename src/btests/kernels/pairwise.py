@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from btests.kernels.combination import add, scale
-from btests.kernels.protocol import Properties
+from btests.kernels.kernel import Properties
 from btests.plan import Array
 
 

@@ -10,8 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from btests.kernels.combination import add, scale
-from btests.kernels.parameters import require_positive
-from btests.kernels.protocol import Properties
+from btests.kernels.kernel import Properties, require_positive
 from btests.plan import Array
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from btests import kernels
 from btests.kernels.fingerprint import fingerprint
-from btests.kernels.protocol import Kernel, Properties
+from btests.kernels.kernel import Kernel, Properties
 from btests.plan import Array
 
 

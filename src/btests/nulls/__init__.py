@@ -10,10 +10,9 @@ from btests.nulls.distributions import (
 )
 from btests.nulls.gamma import Gamma
 from btests.nulls.normal import Normal
-from btests.nulls.pearson import Pearson
-from btests.nulls.pearson_system import BetaDistribution
+from btests.nulls.null import Null
+from btests.nulls.pearson import BetaDistribution, Pearson
 from btests.nulls.permutation import Permutation
-from btests.nulls.protocol import Null
 from btests.nulls.sign_flip import SignFlip
 from btests.nulls.spectrum import Spectrum
 from btests.nulls.third_cumulant import ThirdCumulant

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from btests.nulls.distributions import StudentDistribution
-from btests.nulls.few_blocks import warn_if_few_blocks
+from btests.nulls.null import warn_if_few_blocks
 from btests.plan import Array
 from btests.summary import Summary, sample_sd
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from btests.nulls.distributions import NormalDistribution
-from btests.nulls.few_blocks import warn_if_few_blocks
+from btests.nulls.null import warn_if_few_blocks
 from btests.summary import Summary
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from btests.nulls.distributions import PearsonIIIDistribution
-from btests.nulls.few_blocks import warn_if_few_blocks
+from btests.nulls.null import warn_if_few_blocks
 from btests.summary import Summary
 
 

@@ -7,7 +7,7 @@ from btests.selection.family import AnyFamily, MakesKernels
 from btests.selection.max_mmd import MaxMMD
 from btests.selection.max_ratio import MaxRatio
 from btests.selection.median_heuristic import MedianHeuristic
-from btests.selection.protocol import Candidate, Selection, Selector, Setting
+from btests.selection.selector import Candidate, Selection, Selector, Setting
 from btests.selection.weights import Weights
 
 __all__ = [

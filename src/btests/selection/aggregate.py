@@ -10,12 +10,12 @@ from typing import Literal
 import numpy as np
 
 from btests.data.sample import AnySample
-from btests.kernels.parameters import require_positive
+from btests.kernels.kernel import require_positive
 from btests.nulls.aggregation import Verdict, largest_score, smallest_rank
 from btests.nulls.sign_flip import SignFlip
 from btests.selection.bandwidth_families import bandwidths
 from btests.selection.family import AnyFamily, check_family, kernels_of, shown
-from btests.selection.protocol import Candidate, Selection, Setting
+from btests.selection.selector import Candidate, Selection, Setting
 from btests.selection.swap_pairs import partners
 from btests.summary import Summary
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from btests.data.sample import AnySample
 from btests.kernels import Gaussian, Kernel, Laplacian, OnColumns, median_bandwidth
-from btests.kernels.parameters import require_positive
+from btests.kernels.kernel import require_positive
 from btests.selection.family import AnyFamily, check_family, kernels_of, shown
 from btests.selection.median_heuristic import check_maker, check_rows, name_of, pooled_bandwidth
 

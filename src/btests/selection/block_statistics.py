@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from btests.data.sample import AnySample
-from btests.kernels.protocol import Kernel
+from btests.kernels.kernel import Kernel
 from btests.plan import Array, Plan
-from btests.selection.protocol import Setting
-from btests.statistics import Executor, Family, summarize_all
+from btests.selection.selector import Setting
+from btests.statistics import MMD, Executor, summarize_all
 from btests.statistics.checks import check_kernel
 from btests.summary import MIN_SNR, Summary, sample_sd
 
@@ -134,7 +134,7 @@ def summarize_checked(
     for kernel in kernels:
         check_kernel(kernel, x, y)
     # In float64, whatever the test will run in: the flat members of a wide family are nothing but rounding in float32.
-    summaries = summarize_all(Family(kernels), x, y, plan, executor=executor)
+    summaries = summarize_all(MMD(kernels), x, y, plan, executor=executor)
     for kernel, summary in zip(kernels, summaries, strict=True):
         if not np.isfinite(summary.values).all():
             raise ValueError(

@@ -8,12 +8,11 @@ import numpy as np
 
 from btests.data.sample import AnySample
 from btests.plan import MAX_GROUPS, Array, Plan, group_sizes
-from btests.selection.argmax import take_best
 from btests.selection.bandwidth_families import bandwidths
 from btests.selection.block_statistics import summarize_as_tested, summarize_checked, worth_asking
 from btests.selection.family import AnyFamily, check_family, kernels_of, shown
-from btests.selection.protocol import Selection, Setting
-from btests.selection.train_test_split import check_fraction, split
+from btests.selection.selector import Selection, Setting
+from btests.selection.train_test_split import check_fraction, split, take_best
 from btests.summary import MIN_SNR, Summary
 
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from btests.data.sample import AnySample
-from btests.kernels.protocol import Kernel
+from btests.kernels.kernel import Kernel
 
 
 @runtime_checkable

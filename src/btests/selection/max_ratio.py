@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from btests.data.sample import AnySample
-from btests.kernels.parameters import require_positive
-from btests.selection.argmax import take_best
+from btests.kernels.kernel import require_positive
 from btests.selection.bandwidth_families import bandwidths
 from btests.selection.block_statistics import gather
 from btests.selection.family import AnyFamily, check_family, kernels_of, shown
-from btests.selection.protocol import Selection, Setting
-from btests.selection.train_test_split import check_fraction, split
+from btests.selection.selector import Selection, Setting
+from btests.selection.train_test_split import check_fraction, split, take_best
 
 
 @dataclass(frozen=True, slots=True)

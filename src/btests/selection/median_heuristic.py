@@ -9,8 +9,8 @@ import numpy as np
 
 from btests.data.sample import AnySample
 from btests.kernels import Gaussian, median_bandwidth
-from btests.kernels.protocol import Kernel
-from btests.selection.protocol import Selection, Setting
+from btests.kernels.kernel import Kernel
+from btests.selection.selector import Selection, Setting
 from btests.selection.swap_pairs import partners
 
 

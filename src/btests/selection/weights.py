@@ -8,15 +8,63 @@ import numpy as np
 
 from btests._warnings import SelectionWarning, warn
 from btests.data.sample import AnySample
-from btests.kernels.parameters import require_positive
+from btests.kernels.kernel import require_positive
 from btests.plan import Array
-from btests.selection.argmax import NO_DIFFERENCE, combine, take_best
 from btests.selection.bandwidth_families import bandwidths
 from btests.selection.block_statistics import Evidence, gather
 from btests.selection.family import AnyFamily, check_family, kernels_of, shown
-from btests.selection.nonnegative_qp import minimise
-from btests.selection.protocol import Selection, Setting
-from btests.selection.train_test_split import check_fraction, split
+from btests.selection.selector import Selection, Setting
+from btests.selection.train_test_split import NO_DIFFERENCE, check_fraction, combine, split, take_best
+
+# What the solution may miss its own conditions by, on the scale where diagonal and largest mean are 1.
+_TOLERANCE = 1e-8
+
+
+def minimise(matrix: Array, means: Array) -> Array | None:
+    r"""Return the w that minimises ``w' A w`` subject to ``eta' w = 1``, ``w >= 0``: (J, J) and (J,) to (J,).
+
+    With ``A = R'R``, let u minimise ``|R u - R^-T eta|^2`` over u >= 0. Its conditions are ``A u - eta >= 0``, and
+    ``= 0`` where u > 0; divided by ``eta' u`` they are those of the programme, with the multiplier ``1 / eta' u``. So
+    ``w = u / eta' u``, and non-negative least squares (Lawson and Hanson, by way of scipy), which ends after finitely
+    many exact steps, does all the work.
+
+    Parameters
+    ----------
+    matrix
+        Symmetric, positive semidefinite, with a positive diagonal: A, the paper's Q + regulariser.
+    means
+        eta.
+
+    Returns
+    -------
+    Array or None
+        None where no mean is positive, so that nothing satisfies the constraints, and where the solver failed.
+    """
+    from scipy import optimize
+
+    if not np.any(means > 0.0):
+        return None
+    # Of any scale: unit diagonal, and means of at most 1. Neither changes which weights are 0.
+    unit = 1.0 / np.sqrt(np.diagonal(matrix))
+    scaled = matrix * unit[:, None] * unit
+    eta = means * unit
+    eta = eta / np.abs(eta).max()
+    # By eigenvalues, not Cholesky: rounding leaves a singular matrix with some that are negative.
+    eigenvalues, vectors = np.linalg.eigh(scaled)
+    roots = np.sqrt(np.maximum(eigenvalues, len(means) * np.finfo(np.float64).eps * eigenvalues[-1]))
+    root = roots[:, None] * vectors.T
+    try:
+        u, _ = optimize.nnls(root, (vectors.T @ eta) / roots, maxiter=100 * len(means))
+    except (RuntimeError, ValueError):  # too many steps; NaN
+        return None
+    gradient = root.T @ (root @ u) - eta
+    size = max(1.0, float(u.max(initial=0.0)))
+    if not (
+        u @ eta > 0.0 and gradient.min() > -_TOLERANCE * size and abs(u @ gradient) <= _TOLERANCE * size * (u @ eta)
+    ):
+        return None
+    return np.asarray(u * unit / (means @ (u * unit)))
+
 
 # The paper's experiments drop smaller weights. Here those of kernels brought to one spread, so that a useful kernel of
 # large values, whose weight must be small, is not lost to one of small values.

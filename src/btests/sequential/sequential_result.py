@@ -9,8 +9,8 @@ from typing import Any
 
 from btests._validation import check_alpha
 from btests.kernels.combination import shortened
-from btests.kernels.protocol import Kernel
-from btests.selection.protocol import Candidate
+from btests.kernels.kernel import Kernel
+from btests.selection.selector import Candidate
 
 #: Levels for which the number of pairs until rejection is recorded.
 LEVELS = (0.1, 0.05, 0.01, 0.001)

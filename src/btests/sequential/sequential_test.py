@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from btests.kernels.protocol import Kernel
+from btests.kernels.kernel import Kernel
 from btests.plan import Array, Plan
 from btests.selection import Aggregate, MedianFamily, MedianHeuristic
-from btests.selection.protocol import Candidate
+from btests.selection.selector import Candidate
 from btests.sequential.betting import Wealth
 from btests.sequential.sequential_result import LEVELS, SequentialResult, pvalue_of
 from btests.sequential.witness_function import Witness
-from btests.streaming.batches import Batch, Batches, Columns, RowQueue, feed
 from btests.streaming.kernel_init import KernelInitializer
+from btests.streaming.row_queue import Batch, Batches, Columns, RowQueue, feed
 
 #: Default kernels: multiples of the median bandwidth of the first 32 pairs.
 DEFAULT = Aggregate(MedianFamily([1 / 16, 1 / 4, 1.0, 4.0], n_rows=32))

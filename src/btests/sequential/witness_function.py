@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from btests.kernels.protocol import Kernel
+from btests.kernels.kernel import Kernel
 from btests.plan import Array
 from btests.statistics.checks import kernel_matrix
 

@@ -10,7 +10,7 @@ from btests._warnings import PrecisionWarning, warn
 from btests.data.sample import AnySample
 from btests.kernels import properties_of, summands_of, terms_of
 from btests.kernels.columns import check_width
-from btests.kernels.protocol import Kernel, Radial
+from btests.kernels.kernel import Kernel, Radial
 from btests.plan import Array
 
 # The probe: small enough to cost nothing with a slow kernel, with different numbers of rows to tell a transpose.

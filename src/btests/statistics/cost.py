@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from btests.kernels.protocol import Kernel, Radial, terms_of
-from btests.statistics.multi_kernel import groups_of
+from btests.kernels.kernel import Kernel, Radial, terms_of
+from btests.statistics.mmd import groups_of
 
 # Nanoseconds of one core for a pair of rows, fitted to blocks of 1000 to 4000 rows in 1 to 784 columns (AVX2, 2.6 GHz):
 # a first exponential, each further bandwidth that shares it, and each coordinate of the distance.

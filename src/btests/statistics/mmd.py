@@ -1,54 +1,215 @@
-"""The block MMD: one unbiased estimate of MMD^2 per block, and the core that sign flips act on."""
+"""The block MMD of one or several kernels: what kernels have in common is computed once."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, reduce
+from operator import add
+from typing import ClassVar
 
-from btests.data.sample import AnySample, Sample
-from btests.kernels.protocol import Kernel
-from btests.plan import Plan
-from btests.statistics.multi_kernel import Family
-from btests.summary import Summary
+from btests import _core
+from btests.data.sample import AnySample, RowSlice, Sample
+from btests.designs import TwoSample
+from btests.kernels.kernel import Kernel, Radial, terms_of
+from btests.plan import Array, Index, Plan
+from btests.statistics.numpy_backend import kernel_scales, summarize_plain
+from btests.statistics.statistic import Accuracy
+from btests.statistics.tiled_gram import Gram
+from btests.symmetries import SwapGroups
 
 
 @dataclass(frozen=True, slots=True)
 class MMD:
-    r"""Unbiased estimate of the squared MMD on each block (Zaremba et al. 2013, eq. 3).
+    """Unbiased estimate of the squared MMD on each block (Zaremba et al. 2013, eq. 3), for one or several kernels.
 
     ``h(z, z') = k(x, x') + k(y, y') - k(x, y') - k(x', y)`` changes its sign when x and y swap places in one of the
     pairs z, z': the symmetry that the sign-flip null rests on.
 
+    Gaussians (and Laplacians) share their distances and, where bandwidths double, their exponentials, whether they are
+    kernels or terms of a sum. Such sharing is in float64, whatever the type asked for.
+
     Attributes
     ----------
-    kernel
-        Any kernel.
-    dtype
-        The arithmetic of the compiled loops, ``float64`` or ``float32``. Sums are always in float64.
-    plain
-        Take the plain numpy path even where compiled loops could.
+    kernels : tuple of Kernel
+        One or several kernels; a single kernel may be given as it is.
+    dtype : {"float64", "float32"}
+        Arithmetic of the compiled loops where nothing is shared. Sums are always in float64.
+    plain : bool
+        Whether to compute in plain numpy even where loops are compiled.
+    apart : bool
+        Whether to share nothing: see :meth:`suited`.
     """
 
-    kernel: Kernel
+    kernels: tuple[Kernel, ...]
     dtype: str = "float64"
     plain: bool = False
+    apart: bool = False
+
+    design: ClassVar[TwoSample] = TwoSample()
+    symmetry: ClassVar[SwapGroups] = SwapGroups()
+
+    def __init__(
+        self, kernels: Kernel | tuple[Kernel, ...], dtype: str = "float64", plain: bool = False, apart: bool = False
+    ) -> None:
+        given = kernels if isinstance(kernels, tuple) else (kernels,)
+        for name, value in (("kernels", given), ("dtype", dtype), ("plain", plain), ("apart", apart)):
+            object.__setattr__(self, name, value)
 
     def engine(self, x: AnySample) -> str:
         """Return the name of what computes the Gram blocks of such data: ``numpy`` or ``compiled (...)``."""
-        return self.family().engine(x)
+        return f"compiled ({_core.instruction_set()})" if self.is_compiled(x) else "numpy"
 
-    def summarize(
+    def is_compiled(self, x: AnySample) -> bool:
+        """Whether no kernel needs the plain path."""
+        return all(self._terms(kernel, x.is_numeric) is not None for kernel in self.kernels)
+
+    @property
+    def shares(self) -> bool:
+        """Whether some of the kernels, or of their terms, share their exponentials."""
+        return any(_shared_weights(self.kernels))
+
+    def suited(self, kernel_scale: Sequence[float]) -> MMD:
+        """Return this statistic for rows on which its kernels have these typical values.
+
+        Kernels that share their exponentials lose small values. Where all of them are as narrow as that, as may be in
+        many dimensions, each is computed separately.
+        """
+        return replace(self, apart=True) if are_negligible(self.kernels, kernel_scale) else self
+
+    def prepare(self, x: AnySample, y: AnySample) -> MMD:
+        """Return the statistic in the form that is computed on these samples: see :meth:`suited`."""
+        return self.suited(kernel_scales(self.kernels, x, y)) if self.shares else self
+
+    def accuracy(self, x: AnySample, y: AnySample) -> tuple[Accuracy, ...]:
+        """Return scale and absolute error of each kernel on these samples."""
+        return accuracies(self.kernels, kernel_scales(self.kernels, x, y))
+
+    def blocks(
         self,
-        x: Sample,
-        y: Sample,
+        x: Sample | RowSlice,
+        y: Sample | RowSlice,
         plan: Plan,
-        first: int = 0,
-        last: int | None = None,
+        numbers: tuple[int, int],
+        nodes: Index,
         *,
         n_threads: int | None = 1,
-    ) -> Summary:
-        """Return the summary of blocks ``first .. last - 1``, or of all of them."""
-        return self.family().summarize(x, y, plan, first, last, n_threads=n_threads)[0]
+        goes_on: bool = False,
+    ) -> list[tuple[Array, Array]]:
+        """Return values (m,) of blocks ``numbers[0] .. numbers[1] - 1`` and moments (q, k, k) of nodes, per kernel.
 
-    def family(self) -> Family:
-        """Return this statistic as a family of one kernel."""
-        return Family((self.kernel,), self.dtype, self.plain)
+        Threads are for compiled loops. Where the plan ``goes_on`` beyond its last block, the number of blocks so far
+        does not decide which of their layouts to take: the layouts round differently.
+        """
+        terms = [self._terms(kernel, x.is_numeric) for kernel in self.kernels]
+        found: dict[Radial, tuple[Array, Array]] = {}
+        units = tuple(_unit(term) for own in terms for term in own or ())
+        for group in [(unit,) for unit in dict.fromkeys(units)] if self.apart else groups_of(units):
+            columns = group[0].columns
+            p, q = (x, y) if columns is None else (x.columns(columns), y.columns(columns))
+            of_each = _core.summarize(
+                p,
+                q,
+                plan,
+                numbers,
+                nodes,
+                terms=group,
+                dtype="float64" if self.apart else self.dtype,
+                n_threads=n_threads,
+                endless=goes_on,
+            )
+            found.update(zip(group, zip(*of_each, strict=True), strict=True))
+        of_kernels = []
+        for kernel, own in zip(self.kernels, terms, strict=True):
+            if own is None and plan.n_blocks == 1 and not goes_on and plan.n_x + plan.n_y > _TILED_ROWS:
+                whole = Gram(kernel, x, y, for_summary=True).summary()
+                values, moments = whole.values, whole.moments
+            elif own is None:
+                values, moments = summarize_plain(kernel, x, y, plan, numbers=numbers, nodes=nodes)
+            else:
+                values, moments = (
+                    reduce(add, (_weighted(term, found[_unit(term)][i]) for term in own)) for i in (0, 1)
+                )
+            of_kernels.append((values, moments))
+        return of_kernels
+
+    def _terms(self, kernel: Kernel, is_numeric: bool) -> tuple[Radial, ...] | None:
+        if self.plain or not is_numeric or not _core.is_available():
+            return None
+        return terms_of(kernel)
+
+
+# Kernels that share their exponentials are carried as k - 1, to a rounding of 1: values of 1e-16 are mostly 0, and the
+# digits of somewhat larger ones are few. What is taken for known is so much coarser that no rounding of ours shows in a
+# choice or a p-value, where kernels that see nothing else are passed over and outcomes that differ by less are ties.
+_ABS_ERROR = 1e-11
+
+# A kernel that is typically at least this much is wide, and k - 1 keeps all its digits.
+_WIDE = 0.5
+
+# A typical value of a thousand grains is heard, and no kernel of a family should go unheard for want of digits.
+_NEGLIGIBLE = 1e-6
+
+
+def accuracies(kernels: tuple[Kernel, ...], scales: Sequence[float]) -> tuple[Accuracy, ...]:
+    """Return scale and absolute error of kernels of these scales."""
+    return tuple(map(Accuracy, scales, abs_errors(kernels, scales)))
+
+
+def abs_errors(kernels: tuple[Kernel, ...], kernel_scale: Sequence[float]) -> list[float]:
+    """Return what the values of each kernel are known to where some share their exponentials, 0 for all others.
+
+    By the kernels and their typical values alone, so that the plain path and the compiled loops agree on it.
+    """
+    if are_negligible(kernels, kernel_scale):  # then nothing is shared
+        return [0.0] * len(kernels)
+    weights = _shared_weights(kernels)
+    return [
+        _ABS_ERROR * weight if size < _WIDE * weight else 0.0
+        for weight, size in zip(weights, kernel_scale, strict=True)
+    ]
+
+
+def are_negligible(kernels: tuple[Kernel, ...], kernel_scale: Sequence[float]) -> bool:
+    """Whether kernels would share their exponentials, and all that do are so small that they had better not."""
+    weights = _shared_weights(kernels)
+    return any(weights) and all(
+        size < _NEGLIGIBLE * weight for weight, size in zip(weights, kernel_scale, strict=True) if weight > 0.0
+    )
+
+
+def _shared_weights(kernels: tuple[Kernel, ...]) -> tuple[float, ...]:
+    """Return for each kernel the weight of the terms that share their exponentials with others."""
+    own = [terms_of(kernel) or () for kernel in kernels]
+    groups = groups_of(tuple(_unit(term) for terms in own for term in terms))
+    shared = {term for group in groups if len(group) > 1 for term in group}
+    return tuple(sum((term.weight for term in terms if _unit(term) in shared), 0.0) for terms in own)
+
+
+# One block of more rows of x and y together than this is evaluated by tiles: its Gram matrices would take 64 MB.
+_TILED_ROWS = 2048
+
+# Scales that are further apart are no family: the square of their ratio must be a float.
+_FAR = 2.0**300
+
+
+def _weighted(term: Radial, found: Array) -> Array:
+    return found if term.weight == 1.0 else term.weight * found  # cores are large enough that a copy shows
+
+
+def _unit(term: Radial) -> Radial:
+    return term if term.weight == 1.0 else replace(term, weight=1.0)
+
+
+@lru_cache(64)
+def groups_of(terms: tuple[Radial, ...]) -> list[tuple[Radial, ...]]:
+    """Return the terms, each once, those together that the compiled loops compute together."""
+    groups: dict[object, list[Radial]] = {}
+    for term in dict.fromkeys(sorted(terms, key=lambda term: term.scale)):
+        shared = _core.belong_together(term.shape)
+        group = groups.setdefault((term.shape, term.columns) if shared else term, [])
+        if group and term.scale / group[0].scale > _FAR:  # begin anew
+            groups[len(groups), group[0]] = list(group)
+            group.clear()
+        group.append(term)
+    return [tuple(group) for group in groups.values()]

@@ -10,11 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from btests._memory import require_bytes
-from btests.data.row_slice import RowSlice
-from btests.data.sample import AnySample, Sample
+from btests.data.sample import AnySample, RowSlice, Sample
 from btests.kernels import properties_of
 from btests.kernels.distances import squared_distances
-from btests.kernels.protocol import Kernel
+from btests.kernels.kernel import Kernel
 from btests.pairwise_sum import add_up, starts
 from btests.plan import Array, Index, Plan
 from btests.statistics.block_formulas import block_cores, block_values, without_diagonal

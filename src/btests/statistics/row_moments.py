@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from btests.data.sample import AnySample
-from btests.kernels.protocol import Kernel, properties_of
+from btests.kernels.kernel import Kernel, properties_of
 from btests.plan import Array, Plan
 from btests.statistics.block_formulas import without_diagonal
 from btests.statistics.numpy_backend import evaluate

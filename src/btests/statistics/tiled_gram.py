@@ -10,9 +10,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from btests.data.row_slice import RowSlice
-from btests.data.sample import Sample
-from btests.kernels.protocol import Kernel, properties_of
+from btests.data.sample import RowSlice, Sample
+from btests.kernels.kernel import Kernel, properties_of
 from btests.plan import Array, Plan
 from btests.statistics.block_formulas import difference, grouped_paired_cores, grouped_unpaired_cores, members
 from btests.statistics.numpy_backend import evaluate

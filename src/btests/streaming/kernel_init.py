@@ -8,15 +8,15 @@ from typing import cast
 
 import numpy as np
 
-from btests.data.protocol import Rows
 from btests.data.sample import Sample
-from btests.kernels.protocol import Kernel
+from btests.data.source import Rows
+from btests.kernels.kernel import Kernel
 from btests.plan import Plan
 from btests.scaling import warn_of_scales
 from btests.selection import Aggregate, MedianHeuristic, Selector, Setting, default_family
 from btests.selection.family import MakesKernels, kernels_of
-from btests.selection.registry import KERNELS, check_choice
-from btests.statistics import Family, Statistic, is_statistic
+from btests.selection.named_kernels import KERNELS, check_choice
+from btests.statistics import MMD, Statistic, is_statistic
 from btests.statistics.checks import check_kernel
 
 # Default number of rows of each sample from which kernels are selected.
@@ -81,4 +81,4 @@ class KernelInitializer:
         for kernel in kernels:
             check_kernel(kernel, *samples)
         # A family is always in float64: its wide kernels are nothing but rounding in float32.
-        return Family(kernels, self.dtype if len(kernels) == 1 else "float64")
+        return MMD(kernels, self.dtype if len(kernels) == 1 else "float64")

@@ -14,21 +14,19 @@ from btests import _core
 from btests._core.threads import limit_threads
 from btests._validation import check_seed, check_threads
 from btests.conclude import OVERFLOWED
-from btests.data.location import LOCATION_ROWS, Location
-from btests.data.protocol import Rows
-from btests.data.row_slice import RowSlice
-from btests.data.sample import Sample
+from btests.data.sample import LOCATION_ROWS, Location, RowSlice, Sample
+from btests.data.source import Rows
 from btests.execution.samples import names_of, permuted, source_of, weaker
-from btests.kernels.protocol import Kernel
+from btests.kernels.kernel import Kernel
 from btests.nulls import Null
 from btests.partial_result import PartialResult
 from btests.plan import Plan
 from btests.result import TestResult
 from btests.selection import Aggregate, MedianHeuristic, Selector
-from btests.selection.registry import KERNELS
+from btests.selection.named_kernels import KERNELS
 from btests.statistics import Accuracy, Statistic, plan_for, summarize_blocks, with_accuracy
-from btests.streaming.batches import BUFFER_BYTES, Batch, Batches, Columns, RowQueue, SampleBatches, feed, is_batches
 from btests.streaming.kernel_init import KernelInitializer
+from btests.streaming.row_queue import BUFFER_BYTES, Batch, Batches, Columns, RowQueue, SampleBatches, feed, is_batches
 from btests.summary import Summary
 
 #: Default block size: the number of rows is unknown.

@@ -17,7 +17,7 @@ from btests.nulls import Normal
 from btests.pipeline import choose
 from btests.plan import Array, Plan
 from btests.selection import MedianHeuristic, Selector, Setting, Weights
-from btests.statistics import Family, summarize_all
+from btests.statistics import MMD, summarize_all
 from btests.summary import Summary
 from studies.reproduce.music.songs import Song, load
 
@@ -116,7 +116,7 @@ def rejects_single(x: AnySample, y: AnySample, kernels: dict[str, Kernel], block
     """Return for each kernel whether the test on blocks rejects; the kernels share their distances."""
     # Fresh rows are in random order already: no shuffle.
     blocks = Plan.of_size(len(x), len(y), block_size)
-    summaries = summarize_all(Family(tuple(kernels.values())), x, y, blocks, 1)
+    summaries = summarize_all(MMD(tuple(kernels.values())), x, y, blocks, 1)
     return {
         name: is_significant(summary, kernel)
         for (name, kernel), summary in zip(kernels.items(), summaries, strict=True)

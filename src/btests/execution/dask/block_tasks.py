@@ -11,9 +11,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from btests import _core
-from btests.data.location import Location
-from btests.data.protocol import Rows
-from btests.data.row_slice import RowSlice
+from btests.data.sample import Location, RowSlice
+from btests.data.source import Rows
 from btests.data.take import put
 from btests.execution.dask.cluster import Cluster, ClusterError
 from btests.execution.dask.futures import is_lost_worker, outcome, release, submitting, wait

@@ -13,9 +13,9 @@ import numpy as np
 from btests._memory import amount
 from btests.data.arrays import ArraySource
 from btests.data.dask_source import DaskSource
-from btests.data.permutation import Permuted
 from btests.data.permuted import PermutedRows, paths_of
-from btests.data.protocol import Rows, Source
+from btests.data.row_permutation import Permuted
+from btests.data.source import Rows, Source
 from btests.execution.dask.cluster import Cluster, ClusterError
 from btests.execution.dask.environment import path_exists, with_absolute_paths
 from btests.execution.dask.futures import failure, is_lost_worker, outcome, release, submitting, wait

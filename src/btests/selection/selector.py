@@ -1,4 +1,4 @@
-"""What a selector is, and what it hands back."""
+"""Protocol of a selector of kernels, and what it returns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from btests.block_size import BlockRule, BlockSize
 from btests.data.sample import AnySample
-from btests.kernels.protocol import Kernel
+from btests.kernels.kernel import Kernel
 from btests.statistics import Executor, in_memory
 from btests.statistics.cost import pair_seconds
 

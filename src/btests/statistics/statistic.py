@@ -1,15 +1,15 @@
-"""Protocol of a statistic, and its summary of a range of blocks."""
+"""Protocols of a statistic and of an executor, and the summary of blocks that they give."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 
-from btests.data.row_slice import RowSlice
-from btests.data.sample import AnySample, Sample
+from btests.data.sample import AnySample, RowSlice, Sample
 from btests.designs import Design
 from btests.pairwise_sum import add_up, cover, starts
 from btests.plan import Array, Index, Plan
@@ -118,3 +118,51 @@ def summarize_blocks(
         Summary((Part(0, plan, span, values, nodes, moments),), symmetry=statistic.symmetry)
         for values, moments in found
     )
+
+
+class Executor(Protocol):
+    """Computes the blocks of a statistic: in memory, chunk by chunk, or on a cluster."""
+
+    def __call__(
+        self, statistic: Statistic, x: AnySample, y: AnySample, plan: Plan, n_threads: int | None = None
+    ) -> Sequence[Summary]:
+        """Return the summary of all blocks for each member of the statistic."""
+        ...
+
+
+def in_memory(
+    statistic: Statistic, x: AnySample, y: AnySample, plan: Plan, n_threads: int | None = None
+) -> tuple[Summary, ...]:
+    """Return the summary of all blocks of samples in memory, spread over threads where loops are compiled."""
+    assert isinstance(x, Sample)
+    assert isinstance(y, Sample)
+    return summarize_blocks(statistic, x, y, plan, n_threads=n_threads)
+
+
+def summarize_all(
+    statistic: Statistic,
+    x: AnySample,
+    y: AnySample,
+    plan: Plan,
+    n_threads: int | None = None,
+    *,
+    executor: Executor = in_memory,
+) -> tuple[Summary, ...]:
+    """Return the summary of all blocks for each member of a statistic, with scale and error of its kernel."""
+    found = executor(statistic.prepare(x, y), x, y, plan, n_threads)
+    # Scales last: a kernel that fails should fail on a block.
+    return with_accuracy(found, statistic.accuracy(x, y))
+
+
+def with_accuracy(found: Sequence[Summary], accuracy: Sequence[Accuracy]) -> tuple[Summary, ...]:
+    """Return summaries with scale and absolute error of their kernels."""
+    return tuple(
+        replace(summary, kernel_scale=scale, abs_error=error)
+        for summary, (scale, error) in zip(found, accuracy, strict=True)
+    )
+
+
+def summarize(statistic: Statistic, x: AnySample, y: AnySample, plan: Plan, n_threads: int | None = None) -> Summary:
+    """Return the summary of all blocks of two samples in memory for a statistic of one member."""
+    (found,) = summarize_all(statistic, x, y, plan, n_threads=n_threads)
+    return found

@@ -1,9 +1,10 @@
-"""What a null is."""
+"""Protocol of a null distribution, and the warning that several share."""
 
 from __future__ import annotations
 
 from typing import Any, Protocol
 
+from btests._warnings import FewBlocksWarning, warn
 from btests.nulls.distributions import NullDistribution
 
 
@@ -38,3 +39,13 @@ def check_sizes(null: Null, n_x: int, n_y: int) -> None:
     check = getattr(null, "check_sizes", None)
     if check is not None:
         check(n_x, n_y)
+
+
+def warn_if_few_blocks(null: str, n_blocks: int, wanted: int) -> None:
+    """Warn that the level of ``null`` is not what it says with so few blocks."""
+    if n_blocks < wanted:
+        warn(
+            f"{null} is an approximation for many blocks or rows; it wants {wanted} or more and has {n_blocks}: "
+            "its p-value may be off; null=SignFlip() holds its level with any number",
+            FewBlocksWarning,
+        )

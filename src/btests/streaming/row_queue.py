@@ -12,9 +12,9 @@ import numpy as np
 
 from btests._validation import check_batch, check_names, column_names
 from btests.data.batches import rows_of, shuffled
-from btests.data.permutation import BUFFER_ROWS
 from btests.data.permuted import PermutedRows
-from btests.data.protocol import Rows
+from btests.data.row_permutation import BUFFER_ROWS
+from btests.data.source import Rows
 from btests.execution.samples import is_elsewhere
 
 #: Bytes of the buffer, for each sample, that shuffles the rows of batches.

@@ -1,4 +1,4 @@
-"""What every source of rows offers."""
+"""Protocol of a source of rows."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from btests.selection.aggregate import Aggregate
 from btests.selection.bandwidth_families import bandwidths
 from btests.selection.family import MakesKernels
 from btests.selection.median_heuristic import MedianHeuristic
-from btests.selection.protocol import Selector
+from btests.selection.selector import Selector
 
 #: Kernels by name.
 KERNELS: dict[str, Kernel | Selector] = {

@@ -8,9 +8,9 @@ from typing import Any
 from btests.nulls.cross_mmd import CrossMMD
 from btests.nulls.gamma import Gamma
 from btests.nulls.normal import Normal
+from btests.nulls.null import Null
 from btests.nulls.pearson import Pearson
 from btests.nulls.permutation import Permutation
-from btests.nulls.protocol import Null
 from btests.nulls.sign_flip import SignFlip
 from btests.nulls.spectrum import Spectrum
 from btests.nulls.third_cumulant import ThirdCumulant
