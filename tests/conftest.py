@@ -41,19 +41,49 @@ def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
     _core.use_instruction_set(None)
 
 
-# Folders and files under tests/ whose tests are not in the quick suite, by marker.
+# Folders, files and single tests under tests/ that are not in the quick suite, by marker.
 _MARKED = {
     "cluster": ("dask", "extending/test_extending.py"),
     "browser": ("report/test_browser.py", "report/test_looks.py", "report/test_whole.py"),
-    "statistical": ("statistical", "selection/test_levels.py", "comparison/test_levels.py"),
+    "statistical": (
+        "comparison/test_answers.py/test_level_of_the_verdict_and_of_columns",
+        "comparison/test_levels.py",
+        "comparison/test_tolerance.py/test_level_at_the_tolerance_itself",
+        "nulls/test_gamma_pearson.py/test_the_level_is_in_the_region",
+        "nulls/test_permutation.py/test_the_level_is_held",
+        "nulls/test_spectrum.py",
+        "nulls/test_tie_weights.py/test_levels_on_rare_coins",
+        "nulls/test_ties.py/test_level_of_permutations_with_ties",
+        "nulls/test_unequal.py/test_rare_values_do_not_reject_too_often",
+        "selection/test_aggregate.py/test_level",
+        "selection/test_levels.py",
+        "statistical",
+        "test_intervals.py/test_variance_is_that_of_the_estimate",
+        "test_result.py/test_intervals_cover",
+    ),
     "study": ("studies", "test_benchmarks.py"),
     "slow": (
         "comparison/test_agreement.py",
+        "comparison/test_answers.py/test_any_number_of_columns",
+        "comparison/test_bad_tables.py/test_a_million_distinct_strings",
+        "comparison/test_bad_tables.py/test_very_many_strings",
         "comparison/test_large.py",
         "comparison/test_large_limits.py",
         "comparison/test_large_rows.py",
         "comparison/test_large_trouble.py",
+        "comparison/test_repeat.py",
+        "comparison/test_terminal.py",
+        "data/test_arrow.py/test_a_bad_part_among_a_thousand",
         "execution/test_checkpoint.py",
+        "execution/test_out_of_core.py/test_chunks_and_threads_leave_no_trace",
+        "nulls/test_quadratic.py/test_a_kernel_of_ones_own_is_never_whole",
+        "nulls/test_quadratic.py/test_bytes_are_what_was_said",
+        "partial_result/test_partial_result.py/test_chunks_of_a_plan_add_in_any_order",
+        "recorded",
+        "report/test_page.py/test_any_text_is_fine_anywhere",
+        "test_cli.py/test_examples_of_the_help_work_as_typed",
+        "test_cross_checks.py/test_mmd_is_that_of_hyppo",
+        "test_examples.py",
         "test_packaging.py",
     ),
 }
@@ -65,7 +95,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if not item.path.is_relative_to(root):
             continue
-        place = item.path.relative_to(root)
+        place = item.path.relative_to(root) / getattr(item, "originalname", item.name)
         for marker, places in _MARKED.items():
             if any(place.is_relative_to(own) for own in places):
                 item.add_marker(marker)

@@ -25,7 +25,7 @@ from btests.kernels import Kernel, properties_of
 from btests.nulls import Null, SignFlip
 from btests.nulls.named_nulls import null_of
 from btests.nulls.null import kinds_of_blocks
-from btests.pipeline import Question
+from btests.pipeline import Procedure
 from btests.result import TestResult
 from btests.scaling import check_scale
 from btests.selection import Aggregate, Selector, Setting, default_family
@@ -150,7 +150,7 @@ def btest(
         from btests.dispatch import Call  # what reads files and talks to clusters takes time to import
 
         options = (units, shuffle, block_size, block_exponent, budget, dtype, n_threads, checkpoint, progress, workers)
-        found = Call(kernel, null, given, *options, began).of(x, y, are_objects=_is_for_objects(kernel))
+        found = Call(kernel, null, given, *options, began).run(x, y, are_objects=_is_for_objects(kernel))
         if found is not None:
             return found
     rule = check_block_rule(block_size, block_exponent, budget, **kinds_of_blocks(null))
@@ -170,9 +170,9 @@ def btest(
     order = "exact" if shuffle else "as stored"
     # Of a single column no scale matters to a bandwidth that fits the data, and one that is named means what it says.
     units = True if units is None and names is not None and len(names) > 1 else units
-    question = Question(kernel, null, number, Setting(rule, dtype), order, began, units, names)
+    procedure = Procedure(kernel, null, number, Setting(rule, dtype), order, began, units, names)
     with limit_threads(n_threads):
-        return question.of(_permuted(rows_x, number, 1, shuffle), _permuted(rows_y, number, 2, shuffle))
+        return procedure.run(_permuted(rows_x, number, 1, shuffle), _permuted(rows_y, number, 2, shuffle))
 
 
 def _is_array(value: object) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +15,27 @@ from btests._validation import check_seed
 from btests.block_size import check_block_rule
 from btests.execution.checkpoint import Recorder, telling_how_to_go_on
 from btests.execution.dask import connect
-from btests.execution.samples import describe, is_elsewhere, left_out, matched, names_of, open_samples
+from btests.execution.samples import (
+    describe,
+    is_elsewhere,
+    left_out,
+    matched,
+    names_of,
+    open_samples,
+    permuted,
+    source_of,
+    weaker,
+)
 from btests.kernels import Kernel
 from btests.kernels.fingerprint import fingerprint
 from btests.nulls import Null
 from btests.nulls.null import kinds_of_blocks, wants_gram
-from btests.pipeline import Question
+from btests.pipeline import Procedure
 from btests.result import TestResult
 from btests.selection import Aggregate, Selector, Setting
-from btests.streaming.row_queue import is_batches
-from btests.streaming.stream import BatchQuestion
+from btests.selection.named_kernels import KERNELS
+from btests.streaming.row_queue import BUFFER_BYTES, Batches, SampleBatches, feed, is_batches
+from btests.streaming.stream import BLOCK_SIZE, Stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +57,7 @@ class Call:
     workers: Any
     began: float
 
-    def of(self, x: Any, y: Any, *, are_objects: bool) -> TestResult | None:
+    def run(self, x: Any, y: Any, *, are_objects: bool) -> TestResult | None:
         """Return the answer, or None where all rows are here after all, as objects are, whatever they come in."""
         if not are_objects and (is_batches(x) or is_batches(y)):
             return self._in_batches(x, y)
@@ -75,7 +87,7 @@ class Call:
                 "block_exponent, budget and block_size='sqrt' need the number of rows, which batches do not tell; "
                 "give block_size as a number"
             )
-        return BatchQuestion(
+        return BatchProcedure(
             self.kernel,
             self.null,
             check_seed(self.seed),
@@ -85,7 +97,7 @@ class Call:
             self.n_threads,
             self.progress,
             self.began,
-        ).of(x, y)
+        ).run(x, y)
 
     def _in_chunks(self, x: Any, y: Any, setting: Setting) -> TestResult:
         with connect(self.workers, x, y) as cluster:
@@ -103,8 +115,60 @@ class Call:
             ):
                 setting = replace(setting, executor=stored.executor(recorder))
                 options = (setting, stored.order, self.began, scale, names)
-                question = Question(self.kernel, self.null, recorder.seed, *options)
+                procedure = Procedure(self.kernel, self.null, recorder.seed, *options)
                 with limit_threads(self.n_threads):
-                    found = question.of(stored.x, stored.y)
+                    found = procedure.run(stored.x, stored.y)
                 note = "; ".join(filter(None, (found.note, left_out(*sources))))
                 return replace(found, read=stored.read, note=note)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchProcedure:
+    """Test of two samples of which one or both are iterables of batches.
+
+    Attributes
+    ----------
+    kernel, null, seed, shuffle, dtype, n_threads
+        As in :func:`btests.btest`.
+    block_size : int or (int, int), optional
+        Rows of a block; two numbers if they differ. None is 256.
+    progress : callable, optional
+        Called with the number of rows so far, and 0: their total is unknown.
+    began : float
+        When the work began, on ``time.perf_counter``.
+    buffer_bytes : int
+        Size of the buffer, for each sample, that shuffles rows.
+    """
+
+    kernel: Kernel | Selector | Aggregate | str | None
+    null: Null
+    seed: int
+    shuffle: bool | str
+    block_size: Any = None
+    dtype: str = "float64"
+    n_threads: int | None = None
+    progress: Callable[[int, int], None] | None = None
+    began: float = field(default_factory=time.perf_counter)
+    buffer_bytes: int = BUFFER_BYTES
+
+    def run(self, x: Any, y: Any) -> TestResult:
+        """Return the test of x and y."""
+        kernel: Any = KERNELS["gaussian"] if self.kernel is None else self.kernel
+        size = BLOCK_SIZE if self.block_size is None else self.block_size
+        stream = Stream(kernel, size, seed=self.seed, dtype=self.dtype, n_threads=self.n_threads)
+        with closing(self._side("x", x, 1)) as side_x, closing(self._side("y", y, 2)) as side_y:
+            feed(stream, side_x, side_y, progress=self.progress, advice="; a stream of your own keeps what it has")
+            order = weaker(side_x.how, side_y.how)
+        if stream.n_blocks == 0:
+            (n_x, n_y), sizes = stream.n_rows, f"block_size is {size}"
+            raise ValueError(f"x has {n_x} rows and y has {n_y}, and {sizes}; name one that they fill")
+        found = replace(stream.partial(), order=order).result(self.null)
+        chosen_by = KERNELS[kernel] if isinstance(kernel, str) else kernel
+        selector = chosen_by if isinstance(chosen_by, (Selector, Aggregate)) else None
+        return replace(found, read="in batches", selector=selector)
+
+    def _side(self, label: str, value: Any, stream: int) -> Batches | SampleBatches:
+        if is_batches(value):
+            return Batches(value, label, (self.seed, stream) if self.shuffle else None, self.buffer_bytes)
+        source = source_of(label, value)
+        return SampleBatches(permuted(source, self.seed, stream, self.shuffle), names_of(value, source))

@@ -31,8 +31,8 @@ from btests.statistics.checks import check_kernel, check_precision
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What is asked of two samples, wherever their rows are.
+class Procedure:
+    """Two-sample test: kernel, null distribution and settings, for samples of any kind.
 
     Attributes
     ----------
@@ -60,8 +60,8 @@ class Question:
     scale: bool | None = False
     names: Sequence[str] | None = None
 
-    def of(self, x: AnySample, y: AnySample) -> TestResult:
-        """Return the answer."""
+    def run(self, x: AnySample, y: AnySample) -> TestResult:
+        """Return the test of two samples."""
         if wants_gram(self.null):  # before a choice is made for nothing
             check_sizes(self.null, len(x), len(y))
         scales = None

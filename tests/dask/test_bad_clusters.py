@@ -26,7 +26,7 @@ from btests.execution.dask.environment import quiet
 from btests.execution.dask.local import end_workers, local_client, start_worker
 from btests.execution.samples import open_samples
 from btests.nulls import SignFlip
-from btests.pipeline import Question
+from btests.pipeline import Procedure
 from btests.selection import Setting
 from tests.dask.polling import wait_until
 from tests.same import assert_same
@@ -271,7 +271,7 @@ def test_the_entry_for_others(client: Any, tmp_path: Path) -> None:
     for workers in (client, None):
         with closing(open_samples(*sources, 5, True, workers)) as stored:
             setting = Setting(BlockRule(30), executor=stored.executor())
-            found = Question(Gaussian(1.0), SignFlip(), 5, setting, stored.order).of(stored.x, stored.y)
+            found = Procedure(Gaussian(1.0), SignFlip(), 5, setting, stored.order).run(stored.x, stored.y)
         assert_same(found, btest(X, Y, kernel=Gaussian(1.0), block_size=30, seed=5))
 
 

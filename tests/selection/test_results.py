@@ -19,7 +19,6 @@ from btests import (
     btest,
 )
 from btests.kernels.combination import shortened
-from btests.selection import weights
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(300, 2)), RNG.normal(size=(300, 2)) * [2.0, 1.0]
@@ -75,7 +74,6 @@ def test_a_solver_that_fails_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.warns(SelectionWarning, match="the weights could not be found; taking the one of the largest ratio"):
         result = btest(X, Y, kernel=Weights(), seed=1)
     assert result.kernel == btest(X, Y, kernel=MaxRatio(), seed=1).kernel
-    assert weights.minimise(np.eye(1), np.ones(1)) is not None
 
 
 def test_a_long_sum_is_short_in_print_and_whole_in_json() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 import btests
 from btests import Aggregate, Gaussian, Normal, Pairwise, SignFlip, Stream, btest
-from btests.streaming.stream import BatchQuestion
+from btests.dispatch import BatchProcedure
 from tests.same import assert_same
 
 Rows = npt.NDArray[Any]
@@ -59,8 +59,8 @@ def test_as_they_come(size: int) -> None:
 
 def test_a_small_buffer_is_reported_and_its_result_does_not_depend_on_the_batches() -> None:
     for shuffle in (True, "buffered"):
-        question = BatchQuestion(None, SignFlip(), 3, shuffle, block_size=50, buffer_bytes=3 * 8 * 1000)
-        one, other = (question.of(batches(X, n), batches(Y, n)) for n in (50, 1234))
+        procedure = BatchProcedure(None, SignFlip(), 3, shuffle, block_size=50, buffer_bytes=3 * 8 * 1000)
+        one, other = (procedure.run(batches(X, n), batches(Y, n)) for n in (50, 1234))
         assert_same(one, other)
         assert one.order == "buffered"
 

@@ -24,7 +24,7 @@ from btests.execution.samples import OutOfCoreSamples, open_samples
 from btests.nulls import Null, SignFlip
 from btests.nulls.named_nulls import null_of
 from btests.nulls.null import kinds_of_blocks, wants_gram
-from btests.pipeline import Question
+from btests.pipeline import Procedure
 from btests.plan import Index
 from btests.result import TestResult
 from btests.selection import Aggregate, MedianHeuristic, Setting, default_family
@@ -122,14 +122,14 @@ def joint_of_sources(
     with closing(shuffled(x, y, recorder.seed, streams, report, workers=options.workers)) as samples:
         read, executor = samples.read, samples.executor(recorder)
         setting = Setting(rule, executor=executor)
-        result = Question(kernel, null, recorder.seed, setting, samples.order).of(samples.x, samples.y)
+        result = Procedure(kernel, null, recorder.seed, setting, samples.order).run(samples.x, samples.y)
         effect = result
         if kernel is DEFAULT_KERNELS:
             fixed, same = result.candidates[CENTRE].kernel, check_block_rule(result.block_size, None, None, **blocks)
-            question = Question(
+            procedure = Procedure(
                 fixed, SignFlip(_FEW_RESAMPLES), 0, Setting(same, executor=samples.executor()), samples.order
             )
-            effect = question.of(samples.x, samples.y)
+            effect = procedure.run(samples.x, samples.y)
     return Joint(replace(result, read=read), effect)
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,17 +14,15 @@ from btests._validation import check_seed, check_threads
 from btests.conclude import OVERFLOWED
 from btests.data.sample import LOCATION_ROWS, Location, RowSlice, Sample
 from btests.data.source import Rows
-from btests.execution.samples import names_of, permuted, source_of, weaker
 from btests.kernels.kernel import Kernel
 from btests.nulls import Null
 from btests.partial_result import PartialResult
 from btests.plan import Plan
 from btests.result import TestResult
-from btests.selection import Aggregate, MedianHeuristic, Selector
-from btests.selection.named_kernels import KERNELS
+from btests.selection import Aggregate, MedianHeuristic
 from btests.statistics import Accuracy, Statistic, plan_for, summarize_blocks, with_accuracy
 from btests.streaming.kernel_init import KernelInitializer
-from btests.streaming.row_queue import BUFFER_BYTES, Batch, Batches, Columns, RowQueue, SampleBatches, feed, is_batches
+from btests.streaming.row_queue import Batch, Batches, Columns, RowQueue, feed
 from btests.summary import Summary
 
 #: Default block size: the number of rows is unknown.
@@ -310,55 +306,3 @@ def _sizes(block_size: object) -> tuple[int, int]:
     if len(sizes) != 2:
         raise ValueError(f"block_size must be one number or two, got {block_size!r}")
     return int(sizes[0]), int(sizes[1])
-
-
-@dataclass(frozen=True, slots=True)
-class BatchQuestion:
-    """Test of two samples of which one or both are iterables of batches.
-
-    Attributes
-    ----------
-    kernel, null, seed, shuffle, dtype, n_threads
-        As in :func:`btests.btest`.
-    block_size : int or (int, int), optional
-        Rows of a block; two numbers if they differ. None is 256.
-    progress : callable, optional
-        Called with the number of rows so far, and 0: their total is unknown.
-    began : float
-        When the work began, on ``time.perf_counter``.
-    buffer_bytes : int
-        Size of the buffer, for each sample, that shuffles rows.
-    """
-
-    kernel: Kernel | Selector | Aggregate | str | None
-    null: Null
-    seed: int
-    shuffle: bool | str
-    block_size: Any = None
-    dtype: str = "float64"
-    n_threads: int | None = None
-    progress: Callable[[int, int], None] | None = None
-    began: float = field(default_factory=time.perf_counter)
-    buffer_bytes: int = BUFFER_BYTES
-
-    def of(self, x: Any, y: Any) -> TestResult:
-        """Return the test of x and y."""
-        kernel: Any = KERNELS["gaussian"] if self.kernel is None else self.kernel
-        size = BLOCK_SIZE if self.block_size is None else self.block_size
-        stream = Stream(kernel, size, seed=self.seed, dtype=self.dtype, n_threads=self.n_threads)
-        with closing(self._side("x", x, 1)) as side_x, closing(self._side("y", y, 2)) as side_y:
-            feed(stream, side_x, side_y, progress=self.progress, advice="; a stream of your own keeps what it has")
-            order = weaker(side_x.how, side_y.how)
-        if stream.n_blocks == 0:
-            (n_x, n_y), sizes = stream.n_rows, f"block_size is {size}"
-            raise ValueError(f"x has {n_x} rows and y has {n_y}, and {sizes}; name one that they fill")
-        found = replace(stream.partial(), order=order).result(self.null)
-        chosen_by = KERNELS[kernel] if isinstance(kernel, str) else kernel
-        selector = chosen_by if isinstance(chosen_by, (Selector, Aggregate)) else None
-        return replace(found, read="in batches", selector=selector)
-
-    def _side(self, label: str, value: Any, stream: int) -> Batches | SampleBatches:
-        if is_batches(value):
-            return Batches(value, label, (self.seed, stream) if self.shuffle else None, self.buffer_bytes)
-        source = source_of(label, value)
-        return SampleBatches(permuted(source, self.seed, stream, self.shuffle), names_of(value, source))
