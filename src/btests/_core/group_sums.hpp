@@ -1,5 +1,5 @@
 // Sums of LargeBlocks: kernel values summed by pairs of groups, and the value and moments that they become by the
-// formulas of statistics/block_formulas.py.
+// formulas of statistics/numpy_backend.py.
 #pragma once
 #include <cmath>
 #include <vector>

@@ -11,8 +11,7 @@ import numpy.typing as npt
 from btests.data.sample import AnySample
 from btests.kernels.kernel import Kernel, properties_of
 from btests.plan import Array, Plan
-from btests.statistics.block_formulas import without_diagonal
-from btests.statistics.numpy_backend import evaluate
+from btests.statistics.numpy_backend import evaluate, without_diagonal
 from btests.summary import ENOUGH_BLOCKS, RowMoments, Summary
 
 # Rows of each sample at which the witness is evaluated: a tenth of all, within these bounds; it is estimated with four

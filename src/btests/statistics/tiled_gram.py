@@ -13,8 +13,7 @@ import numpy.typing as npt
 from btests.data.sample import RowSlice, Sample
 from btests.kernels.kernel import Kernel, properties_of
 from btests.plan import Array, Plan
-from btests.statistics.block_formulas import difference, grouped_paired_cores, grouped_unpaired_cores, members
-from btests.statistics.numpy_backend import evaluate
+from btests.statistics.numpy_backend import difference, evaluate, grouped_paired_cores, grouped_unpaired_cores, members
 from btests.summary import Summary
 
 #: Rows and columns of a tile: half a MiB, large enough for fast matrix products and small enough for a cache.
