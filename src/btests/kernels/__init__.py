@@ -12,6 +12,7 @@ from btests.kernels.gaussian import Gaussian
 from btests.kernels.kernel import Kernel, Properties, Radial, properties_of, summands_of, terms_of
 from btests.kernels.laplacian import Laplacian
 from btests.kernels.matern import Matern
+from btests.kernels.pair import KernelPair
 from btests.kernels.pairwise import Pairwise
 from btests.kernels.polynomial import Linear, Polynomial
 from btests.kernels.rational_quadratic import InverseMultiquadric, RationalQuadratic
@@ -22,6 +23,7 @@ __all__ = [
     "Gaussian",
     "InverseMultiquadric",
     "Kernel",
+    "KernelPair",
     "Laplacian",
     "Linear",
     "Matern",

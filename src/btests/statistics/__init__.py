@@ -1,5 +1,6 @@
 """Statistics: what is computed on each block."""
 
+from btests.statistics.hsic import HSIC
 from btests.statistics.mmd import MMD
 from btests.statistics.row_moments import with_row_moments
 from btests.statistics.statistic import (
@@ -17,6 +18,7 @@ from btests.statistics.statistic import (
 from btests.statistics.tiled_gram import Gram
 
 __all__ = [
+    "HSIC",
     "MMD",
     "Accuracy",
     "Executor",

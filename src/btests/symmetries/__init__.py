@@ -1,6 +1,7 @@
 """Symmetries: groups of rearrangements of the rows that leave the null hypothesis as it is."""
 
 from btests.symmetries.swap_groups import SignDraws, SwapGroups
+from btests.symmetries.swap_tuples import SwapTuples
 from btests.symmetries.symmetry import Draws, Symmetry
 
-__all__ = ["Draws", "SignDraws", "SwapGroups", "Symmetry"]
+__all__ = ["Draws", "SignDraws", "SwapGroups", "SwapTuples", "Symmetry"]

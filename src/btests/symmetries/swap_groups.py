@@ -60,13 +60,7 @@ class SwapGroups:
         n_strata, n_groups = shape[0], shape[-1] - (not plan.paired)
         n_patterns = 2 ** min(n_strata * n_groups, 63)
         exhaustive = n_patterns <= n_resamples + 1
-        # A bit for each sign, and a number for each draw, sorted in a copy; all patterns are made as whole numbers.
-        needed = min(n_resamples, n_patterns) * (n_strata * n_groups * (8 if exhaustive else 1) // 8 + 24)
-        if needed > free_bytes():
-            raise ValueError(
-                f"{n_resamples} sign flips need {amount(needed)} of memory, and {amount(free_bytes())} are free; "
-                "take fewer"
-            )
+        check_memory(n_resamples, n_strata * n_groups, min(n_resamples, n_patterns), exhaustive=exhaustive)
         if exhaustive:
             words, n_draws = all_signs(n_strata, n_groups), n_patterns
         else:
@@ -95,6 +89,16 @@ class SwapGroups:
         """Return ``(sum C^2)^2 / sum C^4`` over pairs: 1 for a single pair, a third of all pairs if C is normal."""
         squares = moments**2
         return 0.5 * float(squares.sum()) ** 2 / float(np.sum(squares**2))  # each pair is there twice
+
+
+def check_memory(n_resamples: int, n_signs: int, n_draws: int, *, exhaustive: bool) -> None:
+    """Raise unless ``n_draws`` draws of so many signs fit into memory; ``n_resamples`` were asked for."""
+    # A bit for each sign, and a number for each draw, sorted in a copy; all patterns are made as whole numbers.
+    needed = n_draws * (n_signs * (8 if exhaustive else 1) // 8 + 24)
+    if needed > free_bytes():
+        raise ValueError(
+            f"{n_resamples} sign flips need {amount(needed)} of memory, and {amount(free_bytes())} are free; take fewer"
+        )
 
 
 def random_words(seed: int, n_strata: int, n_groups: int, n_draws: int) -> Words:
