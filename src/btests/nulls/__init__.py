@@ -1,4 +1,4 @@
-"""Nulls: how the distribution of the statistic under the null hypothesis is learned from a summary."""
+"""Null distributions of the test statistic: resampling, closed-form and asymptotic."""
 
 from btests.nulls.cross_mmd import CrossMMD
 from btests.nulls.distributions import (

@@ -1,4 +1,4 @@
-"""One null for several kernels on the same rows: sign flips that all of them share."""
+"""Null distribution of the best of several kernels, from shared sign flips."""
 
 from __future__ import annotations
 
@@ -17,9 +17,18 @@ from btests.symmetries import Draws
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Strongest kernel, null distribution of its MMD^2 among all kernels, and the score of each: (J,).
+    """Outcome of an aggregated test over J kernels.
 
-    If no kernel ``is_resolved``, the first one stands for all.
+    Attributes
+    ----------
+    selected : int
+        Index of the kernel with the best score; 0 if no kernel is resolved.
+    null_distribution : NullDistribution
+        Null distribution of the MMD^2 of the selected kernel, corrected for the number of kernels.
+    scores : ndarray of shape (J,)
+        Score of each kernel; larger is stronger.
+    is_resolved : bool
+        Whether at least one kernel exceeds its rounding error.
     """
 
     selected: int
@@ -29,20 +38,20 @@ class Verdict:
 
 
 class Score(Protocol):
-    """An increasing function of the ratio ``z = eta / sd`` of a kernel, which no flip changes, and its inverse."""
+    """Increasing, flip-invariant function of the ratio ``z = eta / sd`` of a kernel, with its inverse."""
 
     def score(self, ratios: Array) -> Array:
-        """Return scores that compare between kernels: (r,) to (r,)."""
+        """Return scores that are comparable between kernels: (r,) to (r,)."""
         ...
 
     def ratio(self, scores: Array) -> Array:
-        """Return the ratios that have these scores: (r,) to (r,)."""
+        """Invert ``score``: (r,) to (r,)."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class RatioScore:
-    """The ratio itself."""
+    """Score equal to the ratio."""
 
     def score(self, ratios: Array) -> Array:
         """Return the ratios."""
@@ -53,27 +62,27 @@ class RatioScore:
         return scores
 
 
-# -log p of a normal score s is log 2 + this much times s, and times s^2: within 3 % up to s = 5.
+# For a normal score s, -log p = log 2 + _LINEAR s + _SQUARE s^2 within 3 % up to s = 5.
 _LINEAR, _SQUARE = 0.736, 0.412
 
-# A distribution of a smaller skewness is as good as normal.
+# Distributions of smaller absolute skewness are treated as normal.
 _SKEWED = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class PValueScore:
-    r"""``log w - log p``, p the upper tail of Pearson III with the skewness of all flips, w a prior weight.
+    r"""Score ``log w - log p``, p the upper tail of Pearson III with the skewness of all flips, w a prior weight.
 
-    The cube root of Wilson and Hilferty (1931) makes a normal score of the ratio, and a parabola ``-log p`` of that.
-    Both are increasing and have a closed inverse. How close they are matters for power; exactness does not depend on
-    it.
+    The cube root of Wilson and Hilferty (1931) transforms the ratio into a normal score, and a parabola approximates
+    ``-log p`` of it. Both are increasing and have a closed-form inverse. The approximation error affects power, not
+    exactness.
 
     Attributes
     ----------
     skewness : float
-        Of the ratio over all flips.
+        Skewness of the ratio over all flips.
     weight : float
-        Positive.
+        Prior weight w of the kernel, positive.
     """
 
     skewness: float
@@ -87,7 +96,7 @@ class PValueScore:
         return np.asarray(math.log(self.weight) + _LINEAR * s + _SQUARE * np.maximum(s, 0.0) ** 2)
 
     def ratio(self, scores: Array) -> Array:
-        """Return the ratios that have these scores: (r,) to (r,)."""
+        """Invert ``score``: (r,) to (r,)."""
         v, g = scores - math.log(self.weight), self.skewness
         roots = np.sqrt(_LINEAR**2 + 4.0 * _SQUARE * np.maximum(v, 0.0))
         s = np.where(v >= 0.0, (roots - _LINEAR) / (2.0 * _SQUARE), v / _LINEAR)
@@ -102,17 +111,37 @@ def largest_score(
     sharpness: float = math.inf,
     tie_weight: float = 1.0,
 ) -> Verdict:
-    r"""Compare the largest score of a kernel with the largest that each flip gives.
+    r"""Return the verdict of the largest score over kernels, with the null distribution of that maximum over flips.
 
-    The score is the ratio ``z_j = eta_j / sd_j``, or with ``weights`` (J,) a weighted tail probability of it
-    (:class:`PValueScore`). Variance and skewness over all flips, ``2 sum C^2`` and ``8 tr C^3`` for a core C, are not
-    changed by a flip. The score is a fixed increasing function of eta_j, so the maximum over j is as exact as a
-    single kernel. Pairs inside a group, which no flip moves, are left out of eta_j here: a kernel so narrow that it
-    sees one of them and little else would have a huge ratio in every draw. A kernel that no flip moves at all, 0 or
-    constant on these rows, takes no part; where all are such, the p-value is 1.
+    The score is the ratio ``z_j = eta_j / sd_j``, or with ``weights`` a weighted tail probability of it
+    (:class:`PValueScore`). Variance and skewness over all flips, ``2 sum C^2`` and ``8 tr C^3`` for a sign-flip matrix
+    C, are flip-invariant. The score is a fixed increasing function of eta_j, so the maximum over j gives an exact test.
+    Pairs inside a group, which flips do not change, are excluded from eta_j: a very narrow kernel with few other
+    nonzero pairs would have a huge ratio in every draw. Kernels that are 0 or constant on these rows are ignored; if
+    all are, the p-value is 1.
 
-    With a finite ``sharpness`` t the maximum is the soft one, ``log(sum_j exp(t score_j)) / t``, as in MMD-FUSE (Biggs,
-    Schrab, Gretton 2023): as exact, and several kernels that agree count for more than one.
+    Parameters
+    ----------
+    summaries : sequence of Summary
+        One summary per kernel, of the same blocks.
+    flips : Draws
+        Sign flips shared by all kernels.
+    weights : ndarray of shape (J,), optional
+        Prior weights of the p-value scores; None for ratio scores.
+    sharpness : float
+        If finite, the maximum is the soft maximum ``log(sum_j exp(t score_j)) / t``, t the sharpness, as in MMD-FUSE.
+        It is exact as well and rewards agreement between kernels.
+    tie_weight : float
+        Weight of draws equal to the statistic, see :class:`ResampledDistribution`.
+
+    Returns
+    -------
+    Verdict
+
+    References
+    ----------
+    F. Biggs, A. Schrab, A. Gretton, "MMD-FUSE: Learning and Combining Kernels for Two-Sample Testing Without Data
+    Splitting", NeurIPS 2023.
     """
     deviations, alive = _resolved(summaries)
     if not alive:
@@ -126,20 +155,21 @@ def largest_score(
         for values in (ratios, ratios + slack)
     )
     margin = above - observed
-    # The first of those that are equal but for rounding: narrow kernels that see the same few duplicates, say.
+    # The first of the kernels that tie within rounding, such as narrow kernels whose only nonzero pairs are the same
+    # few duplicates.
     best = int(np.argmax(observed + margin >= (observed - margin).max()))
     draws = np.full(flips.n_draws, -np.inf)
     for j, scale in zip(alive, scales, strict=True):
         still = summaries[j].estimate() - summaries[j].moving()
         _accumulate(draws, scale.score((summaries[j].drawn(flips) - still) / deviations[j]), sharpness)
-    if sharpness < math.inf:  # as much above the best kernel as the soft maximum of the data is
+    if sharpness < math.inf:  # shift: observed soft maximum minus observed best score
         soft = np.full(1, -np.inf)
         for score in observed:
             _accumulate(soft, np.array([score]), sharpness)
         draws += observed[best] - soft[0]
     scores = np.full(len(summaries), min(0.0, float(observed.min())))
     scores[alive] = observed
-    # In the unit of the best kernel: the statistic is its MMD^2, and the threshold one for that.
+    # In units of the best kernel: statistic and threshold are on the scale of its MMD^2.
     selected, unit = alive[best], float(deviations[alive[best]])
     still = summaries[selected].estimate() - summaries[selected].moving()
     reach = scales[best].ratio(observed[best] + np.array([2.0 * margin.max()]))[0] - ratios[best]
@@ -153,13 +183,13 @@ def largest_score(
 def _score_of(summary: Summary, weight: float | None) -> Score:
     if weight is None:
         return RatioScore()
-    # Negative where a few pairs of rows outweigh all others. The distribution of so few is not Pearson III, which ends
-    # where their sum often is.
+    # Skewness is negative if a few pairs of rows outweigh all others. Pearson III does not fit then: its upper end is
+    # close to frequent values of their sum.
     return PValueScore(max(0.0, summary.draw_skewness()), weight)
 
 
 def _accumulate(best: Array, scores: Array, sharpness: float) -> None:
-    """Replace ``best`` by the maximum with ``scores``, or by the soft one: (r,) both."""
+    """Replace ``best`` (r,) in place by its maximum, or soft maximum, with ``scores`` (r,)."""
     if sharpness < math.inf:
         best[:] = np.logaddexp(best * sharpness, scores * sharpness) / sharpness
     else:
@@ -167,24 +197,41 @@ def _accumulate(best: Array, scores: Array, sharpness: float) -> None:
 
 
 def smallest_rank(summaries: Sequence[Summary], flips: Draws, weights: Array) -> Verdict:
-    r"""Compare the smallest ``p_j / w_j`` with the smallest that each flip gives, p_j the p-value of kernel j alone.
+    r"""Return the verdict of the smallest ``p_j / w_j``, p_j the p-value of kernel j alone, over shared flips.
 
-    It is the correction of MMDAgg (Schrab et al. 2023) as a p-value: each kernel's own test has the level ``u w_j``, u
-    as large as the flips allow. Ranks are the same whatever the unit of a kernel and however long the tail of its null;
-    but of J kernels each has an outcome of rank 1, so the p-value is seldom less than J over the number of flips.
+    This is the correction of MMDAgg as a p-value: the test of kernel j has level ``u w_j``, u as large as the flips
+    allow. Ranks do not depend on the scale of a kernel or on the tail of its null distribution. Each of J kernels has
+    an outcome of rank 1, so the p-value is seldom less than J over the number of flips.
+
+    Parameters
+    ----------
+    summaries : sequence of Summary
+        One summary per kernel, of the same blocks.
+    flips : Draws
+        Sign flips shared by all kernels.
+    weights : ndarray of shape (J,)
+        Share of the level per kernel.
+
+    Returns
+    -------
+    Verdict
+
+    References
+    ----------
+    A. Schrab, I. Kim, M. Albert, B. Laurent, B. Guedj, A. Gretton, "MMD Aggregated Two-Sample Test", JMLR 24, 2023.
     """
     n_all = flips.n_draws + (not flips.exhaustive)
     means = np.empty((len(summaries), n_all))
     for row, summary in zip(means, summaries, strict=True):
         row[: flips.n_draws] = summary.drawn(flips)
         row[flips.n_draws :] = summary.estimate()
-    # Of a kernel that has nothing to say all outcomes are equal.
+    # All outcomes of an unresolved kernel are ties.
     tolerances = np.full(len(summaries), np.inf)
     alive = _resolved(summaries)[1]
     for j in alive:
         tolerances[j] = summaries[j].tolerance()
     own = [np.sort(row) for row in means]
-    # How many of all outcomes are at least as large, ties included.
+    # Number of outcomes that are at least as large, ties included.
     counts = np.stack(
         [n_all - np.searchsorted(o, row - t, side="left") for o, row, t in zip(own, means, tolerances, strict=True)]
     )
@@ -200,18 +247,18 @@ def smallest_rank(summaries: Sequence[Summary], flips: Draws, weights: Array) ->
 
 @dataclass(frozen=True, slots=True)
 class RankDistribution:
-    """The distribution of the smallest weighted rank, as a distribution of the MMD^2 of one kernel.
+    """Distribution of the smallest weighted rank, expressed as a distribution of the MMD^2 of one kernel.
 
     Attributes
     ----------
-    own
-        All outcomes of that kernel, the observed one among them, increasing.
-    tolerance
-        Outcomes within this of each other are ties.
-    weight
-        The weight of the kernel.
-    least
-        For each outcome the smallest weighted rank over all kernels, increasing.
+    own : ndarray of shape (n,)
+        All outcomes of that kernel, including the observed one, sorted.
+    tolerance : float
+        Outcomes within this distance are ties.
+    weight : float
+        Weight of the kernel.
+    least : ndarray of shape (n,)
+        Smallest weighted rank over all kernels for each outcome, sorted.
     """
 
     own: Array
@@ -226,9 +273,9 @@ class RankDistribution:
         return max(n_below, 1) / self.own.size
 
     def threshold(self, alpha: float) -> float:
-        """Return the outcome that the statistic must exceed, infinity where there are too few for ``alpha``."""
+        """Return the value that the statistic must exceed; infinity if there are too few outcomes for ``alpha``."""
         n = self.own.size
-        # The p-value falls as the rank does: the largest rank that is still significant, by bisection.
+        # The p-value increases with the rank: bisect for the largest significant rank.
         low, high = 0, n
         while low < high:
             middle = (low + high + 1) // 2
@@ -239,7 +286,7 @@ class RankDistribution:
 
 
 def _resolved(summaries: Sequence[Summary]) -> tuple[Array, list[int]]:
-    """Return the deviation of each kernel over all flips, and which of them are more than noise."""
+    """Return standard deviations over all flips (J,) and the indices of kernels that exceed their rounding error."""
     deviations = np.array([summary.deviation() for summary in summaries])
     noise = np.array([summary.rounding for summary in summaries])
     return deviations, [int(j) for j in np.flatnonzero(deviations > MIN_SNR * noise)]

@@ -1,4 +1,4 @@
-"""The symmetric null: only pairs between the two halves of a block."""
+"""Cross-MMD: a self-normalised test on the pairs between the two halves of a block."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from btests.nulls.null import warn_if_few_blocks
 from btests.plan import Array
 from btests.summary import Summary, sample_sd
 
-# Of the sum of all magnitudes: a hundred times what adding them up may do.
+# Relative to the sum of magnitudes: about a hundred times the rounding error of that sum.
 _ROUNDING = 1e-11
 
 
@@ -21,10 +21,18 @@ class CrossMMD:
     r"""Self-normalised test on the pairs between the two halves of each block; no random numbers.
 
     With ``f_u = sum_v C_uv``, u in the first half of a block's groups and v in the second, every f_u is symmetric
-    around zero under the null hypothesis, for any number of blocks, one included. ``sum f / sqrt(sum f^2)`` is then
-    asymptotically standard normal; written as a t statistic it is used against Student's distribution, which is exact
-    for normal f. One block with a single group a row is the cross-MMD (Shekhar, Kim, Ramdas 2022); blocks of two rows
-    give the linear-time test. The statistic is the unbiased MMD^2 over those pairs alone.
+    around zero under the null hypothesis, for any number of blocks. ``sum f / sqrt(sum f^2)`` is asymptotically
+    standard normal. Written as a t statistic it is compared with Student's distribution, which is exact for normal f.
+    One block with one group per row is the cross-MMD; blocks of two rows give the linear-time test. The statistic is
+    the unbiased MMD^2 over those pairs alone. Requires samples of one length.
+
+    See Also
+    --------
+    SignFlip : exact test on all pairs.
+
+    References
+    ----------
+    S. Shekhar, I. Kim, A. Ramdas, "A permutation-free kernel two-sample test", NeurIPS 2022.
     """
 
     def statistic(self, summary: Summary) -> float:
@@ -32,17 +40,17 @@ class CrossMMD:
         return float(_row_sums(summary).sum())
 
     def distribution(self, summary: Summary, seed: int) -> StudentDistribution:
-        """Return the distribution of the statistic under the null hypothesis; the seed plays no part."""
+        """Return the null distribution of the statistic; ``seed`` is ignored."""
         f = _row_sums(summary)
         if f.size < 2:
             raise ValueError("CrossMMD() needs at least 2 blocks or 4 rows a side in the block; take null=SignFlip()")
         warn_if_few_blocks("CrossMMD()", f.size, 16)
-        # The t statistic is statistic / sd with sd from the spread around the mean, as in any one-sample t-test.
+        # statistic / sd is the one-sample t statistic of f.
         return StudentDistribution(sample_sd(f) * math.sqrt(f.size), f.size - 1)
 
 
 def _row_sums(summary: Summary) -> Array:
-    """Return f_u of every fold and group of the first half, in units that sum to MMD^2: (n_folds * (g // 2),)."""
+    """Return f_u of every stratum and group of the first half, scaled to sum to MMD^2: (n_strata * (g // 2),)."""
     if not summary.plan.paired:
         raise ValueError(
             f"CrossMMD() needs samples of one length, got {summary.plan.n_x} and {summary.plan.n_y} rows; "
@@ -52,7 +60,7 @@ def _row_sums(summary: Summary) -> Array:
     weight = float(summary.plan.pair_weights()[:half, half:].sum()) * summary.plan.n_blocks
     between = summary.moments[:, :half, half:]
     f = between.sum(axis=-1)
-    # Of values that repeat, sums are often 0 on paper. What rounding leaves of all f has one sign as often as not, and
-    # would pass for a difference.
+    # With repeated values many sums are exactly 0. Their rounding errors may all have one sign, which would count as
+    # evidence of a difference.
     f[np.abs(f) <= _ROUNDING * np.abs(between).sum(axis=-1)] = 0.0
     return np.asarray(f.ravel() / weight)

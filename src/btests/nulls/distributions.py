@@ -1,4 +1,4 @@
-"""Null distributions as values: each gives the p-value and the threshold, so that the two cannot disagree."""
+"""Null distributions with consistent p-values and thresholds."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import numpy as np
 
 from btests.plan import Array
 
-#: No p-value of a continuous distribution is below this: the smallest normal float, for want of a smaller one.
+#: Lower bound of p-values of continuous distributions: the smallest normal float.
 SMALLEST = sys.float_info.min
 
 
 class NullDistribution(Protocol):
-    """The distribution of the statistic under the null hypothesis."""
+    """Distribution of the statistic under the null hypothesis."""
 
     def pvalue(self, statistic: float) -> float:
         """Return the probability of a statistic at least as large; in (0, 1]."""
@@ -29,13 +29,13 @@ class NullDistribution(Protocol):
 
 
 def clip(p: float) -> float:
-    """Return ``p`` moved into (0, 1]."""
+    """Return ``p`` clipped to ``[SMALLEST, 1]``."""
     return min(1.0, max(SMALLEST, p))
 
 
 @dataclass(frozen=True, slots=True)
 class NormalDistribution:
-    """Normal with mean zero."""
+    """Normal distribution with mean zero and standard deviation ``sd``."""
 
     sd: float
 
@@ -52,7 +52,7 @@ class NormalDistribution:
 
 @dataclass(frozen=True, slots=True)
 class StudentDistribution:
-    """Student's t with mean zero."""
+    """Student's t distribution with ``degrees`` of freedom, centred at zero and scaled by ``sd``."""
 
     sd: float
     degrees: float
@@ -74,13 +74,13 @@ class StudentDistribution:
 
 @dataclass(frozen=True, slots=True)
 class PearsonIIIDistribution:
-    """Pearson III: a shifted gamma distribution, given by its standard deviation, skewness and mean."""
+    """Pearson III, a shifted gamma distribution, parametrised by standard deviation, skewness and mean."""
 
     sd: float
     skewness: float
     mean: float = 0.0
 
-    # A gamma distribution of more than this shape is normal to all digits that its own functions have.
+    # Below this skewness the gamma distribution equals the normal to the accuracy of gammaincc.
     _NORMAL_BELOW = 1e-6
 
     def pvalue(self, statistic: float) -> float:
@@ -108,19 +108,19 @@ class PearsonIIIDistribution:
 
 @dataclass(frozen=True, slots=True)
 class ResampledDistribution:
-    """The distribution of draws that are exchangeable with the statistic, the statistic itself among them.
+    """Empirical distribution of draws that are exchangeable with the statistic.
 
     Attributes
     ----------
-    draws
-        Increasing.
-    tolerance
-        Draws within this of the statistic are ties: what arithmetic cannot tell apart counts against rejection.
-    exhaustive
-        Whether the draws are every outcome, the observed one included, and not a random choice of them.
-    tie_weight
-        What an outcome equal to the statistic counts for, the statistic itself included, above 0 and at most 1: 1 is
-        the conservative p-value, 1/2 the mid-p-value, and a uniform random number the exact randomised one.
+    draws : ndarray of shape (r,)
+        Sorted draws.
+    tolerance : float
+        Draws within this distance of the statistic are ties; it bounds the rounding error.
+    exhaustive : bool
+        Whether the draws are all outcomes, including the observed one, and not a random subset.
+    tie_weight : float
+        Weight in (0, 1] of an outcome equal to the statistic, the statistic itself included. 1 gives the conservative
+        p-value, 1/2 the mid-p-value, and a uniform random number the exact randomised one.
     """
 
     draws: Array
@@ -129,25 +129,25 @@ class ResampledDistribution:
     tie_weight: float = 1.0
 
     def pvalue(self, statistic: float) -> float:
-        """Return the share of outcomes above the statistic, and of those equal to it times ``tie_weight``.
+        """Return the share of outcomes above the statistic plus ``tie_weight`` times the share equal to it.
 
-        The statistic is itself an outcome: one of the draws if they are exhaustive, and beside them otherwise.
+        The statistic is itself an outcome: one of the draws if they are exhaustive, otherwise an additional one.
         """
         n_above, n_tied = self._counts(statistic)
         return (n_above + self.tie_weight * n_tied) / (self.draws.size + (not self.exhaustive))
 
     def tied(self, statistic: float) -> float:
-        """Return the share of outcomes that are equal to the statistic, apart from itself."""
+        """Return the share of outcomes equal to the statistic, excluding the statistic itself."""
         n_tied = self._counts(statistic)[1]
         return max(0, n_tied - 1) / (self.draws.size + (not self.exhaustive))
 
     def smallest(self) -> float:
-        """Return the p-value of the largest draw: of all outcomes, none has a smaller one."""
+        """Return the smallest attainable p-value, that of the largest draw."""
         return self.pvalue(float(self.draws[-1]))
 
     def threshold(self, alpha: float) -> float:
-        """Return the value that the statistic must exceed, infinity where there are too few draws for ``alpha``."""
-        # The p-value is a decreasing step function; it steps where a draw begins to tie, and where it ends to.
+        """Return the value that the statistic must exceed; infinity if there are too few draws for ``alpha``."""
+        # The p-value is a decreasing step function with steps at draw - tolerance and draw + tolerance.
         if self.pvalue(-math.inf) <= alpha:
             return -math.inf
         steps = np.sort(np.concatenate([self.draws - self.tolerance, self.draws + self.tolerance]))
@@ -162,7 +162,7 @@ class ResampledDistribution:
         return math.nextafter(step, -math.inf) if self.pvalue(step) <= alpha else step
 
     def _counts(self, statistic: float) -> tuple[int, int]:
-        """Return how many outcomes are above the statistic, and how many equal it, itself included; not both 0."""
+        """Return the number of outcomes above the statistic and the number equal to it, itself included; not both 0."""
         first = int(np.searchsorted(self.draws, statistic - self.tolerance, side="left"))
         last = int(np.searchsorted(self.draws, statistic + self.tolerance, side="right"))
         n_above, n_tied = self.draws.size - last, last - first + (not self.exhaustive)

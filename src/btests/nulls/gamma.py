@@ -1,4 +1,4 @@
-"""The quadratic-time test by a gamma distribution with the right mean and variance."""
+"""Quadratic-time test with a gamma approximation of the null distribution."""
 
 from __future__ import annotations
 
@@ -14,10 +14,14 @@ from btests.statistics.tiled_gram import Gram, tile_bytes
 class Gamma:
     r"""Gamma distribution with the exact mean and variance of all relabellings; no random numbers, quadratic time.
 
-    The statistic is the biased MMD^2 of all rows. Its distribution under the null hypothesis is a sum of weighted
-    chi-squares, and no gamma distribution: two moments are right and the tail is not, whatever the number of rows.
-    **The test is not consistent in its level.** It is the cheapest of the quadratic-time tests: one pass over the Gram
-    matrix, and memory for one tile of it.
+    The statistic is the biased MMD^2 of all rows. Its null distribution is that of a weighted sum of chi-squares, not
+    a gamma distribution: two moments are exact, the tail is wrong for any number of rows. **The test is not consistent
+    in its level.** It is the cheapest of the quadratic-time tests: one pass over the Gram matrix, memory for one tile.
+
+    See Also
+    --------
+    Spectrum : consistent, at the cost of quadratic memory.
+    Permutation : exact.
 
     References
     ----------
@@ -27,19 +31,19 @@ class Gamma:
     wants_gram: ClassVar[bool] = True
 
     def bytes_needed(self, n_x: int, n_y: int) -> int:
-        """Return the memory of one tile."""
+        """Return the memory of one tile in bytes."""
         return tile_bytes(n_x, n_y)
 
     def statistic(self, gram: Gram) -> float:
-        """Return the biased MMD^2, on the scale of MMD^2."""
+        """Return the biased MMD^2."""
         return gram.margins().biased()
 
     def distribution(self, gram: Gram, seed: int) -> PearsonIIIDistribution:
-        """Return the distribution of the statistic under the null hypothesis; the seed plays no part."""
+        """Return the null distribution of the statistic; ``seed`` is ignored."""
         margins = gram.margins()
         mean, sd = relabelled_mean(margins), relabelled_sd(margins)
-        if sd <= margins.tolerance():  # every relabelling gives what was observed
+        if sd <= margins.tolerance():  # every relabelling gives the observed value
             return PearsonIIIDistribution(0.0, 0.0, margins.biased())
-        # A gamma distribution begins at 0. Only a kernel that is not positive definite has no positive mean; then it is
-        # normal.
+        # The support of a gamma distribution starts at 0. The mean is not positive only if the kernel is not positive
+        # definite; then the normal distribution is used.
         return PearsonIIIDistribution(sd, 2.0 * sd / mean if mean > 0.0 else 0.0, mean)

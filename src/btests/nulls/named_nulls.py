@@ -1,4 +1,4 @@
-"""Nulls by name, and checks of what was given for one."""
+"""Lookup of null distributions by name."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NULLS: dict[str, Callable[[], Null]] = {
 
 
 def null_of(null: object) -> Null:
-    """Return a null, given it or its name, or ``SignFlip()`` for None; say what is wrong with anything else."""
+    """Return a null given as an object, a name, or None (``SignFlip()``); raise for anything else."""
     if isinstance(null, str):
         if null not in NULLS:
             raise ValueError(f"null must be one of {', '.join(sorted(NULLS))}, or a null object, got {null!r}")

@@ -1,4 +1,4 @@
-"""The paper's null: normal, with the sample variance of the block values."""
+"""Normal null distribution with the sample variance of the block values, as in the paper."""
 
 from __future__ import annotations
 
@@ -15,11 +15,21 @@ from btests.summary import Summary
 class Normal:
     r"""Normal with variance ``s^2 / n_blocks``, s^2 the sample variance of the blocks (Zaremba et al. 2013).
 
-    Right for many blocks and few rows in each. With few blocks it is not: mean and variance of the skewed block values
-    are correlated, which makes the level too low for moderate and too high for very few blocks. It needs two blocks.
+    Valid for many blocks with few rows each. With few blocks, mean and variance of the skewed block values are
+    correlated: the level is too low for a moderate number of blocks and too high for very few. Needs at least two
+    blocks.
+
+    See Also
+    --------
+    SignFlip : exact for any number of blocks.
+    ThirdCumulant : closed form with the skewness of the statistic.
+
+    References
+    ----------
+    W. Zaremba, A. Gretton, M. Blaschko, "B-tests: Low Variance Kernel Two-Sample Tests", NIPS 2013.
     """
 
-    #: The variance is that of the blocks: by default there are many, of the paper's size.
+    #: The variance is estimated from the blocks, so the default block size is the paper's.
     many_blocks: ClassVar[bool] = True
 
     def statistic(self, summary: Summary) -> float:
@@ -27,7 +37,7 @@ class Normal:
         return summary.mean()
 
     def distribution(self, summary: Summary, seed: int) -> NormalDistribution:
-        """Return the distribution of the statistic under the null hypothesis; the seed plays no part."""
+        """Return the null distribution of the statistic; ``seed`` is ignored."""
         n_blocks = summary.plan.n_blocks
         if n_blocks < 2:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Protocol of a null distribution, and the warning that several share."""
+"""Protocol of null distributions and helpers shared by several of them."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ from btests.nulls.distributions import NullDistribution
 
 
 class Null(Protocol):
-    """Learns the distribution of a statistic under the null hypothesis from the evidence of all rows.
+    """Estimator of the null distribution of a statistic.
 
-    The evidence is the :class:`btests.summary.Summary` of all blocks; for a null whose ``wants_gram`` is True, which
-    is one of the quadratic-time tests, it is the :class:`btests.statistics.Gram` matrix of both samples.
+    Its argument ``evidence`` is the :class:`btests.summary.Summary` of all blocks. Nulls of the quadratic-time tests
+    have ``wants_gram = True`` and take the :class:`btests.statistics.Gram` matrix of both samples.
     """
 
     def statistic(self, evidence: Any) -> float:
-        """Return the statistic that this null is about."""
+        """Return the test statistic of this null."""
         ...
 
     def distribution(self, evidence: Any, seed: int) -> NullDistribution:
-        """Return the distribution of that statistic under the null hypothesis."""
+        """Return the null distribution of the statistic."""
         ...
 
 
 def wants_gram(null: Null) -> bool:
-    """Whether a null learns from the Gram matrix of all rows and not from blocks."""
+    """Return whether a null is estimated from the Gram matrix of all rows instead of blocks."""
     return bool(getattr(null, "wants_gram", False))
 
 
 def kinds_of_blocks(null: Null) -> dict[str, bool]:
-    """Return whether a null distribution takes many blocks, or all rows: see ``check_block_rule``."""
+    """Return the keyword arguments of ``check_block_rule`` for a null: whether it takes many blocks, or all rows."""
     return {"many_blocks": bool(getattr(null, "many_blocks", False)), "all_rows": wants_gram(null)}
 
 
 def check_sizes(null: Null, n_x: int, n_y: int) -> None:
-    """Let a null refuse samples of such lengths, or the memory that they would take, before anything is computed."""
+    """Raise if a null does not support samples of these lengths or their memory, before anything is computed."""
     check = getattr(null, "check_sizes", None)
     if check is not None:
         check(n_x, n_y)
 
 
 def warn_if_few_blocks(null: str, n_blocks: int, wanted: int) -> None:
-    """Warn that the level of ``null`` is not what it says with so few blocks."""
+    """Warn that the approximation by ``null`` is inaccurate if there are fewer blocks than ``wanted``."""
     if n_blocks < wanted:
         warn(
             f"{null} is an approximation for many blocks or rows; it wants {wanted} or more and has {n_blocks}: "

@@ -1,4 +1,4 @@
-"""Quadratic-time test by a distribution of Pearson's system with the exact variance and skewness."""
+"""Quadratic-time test with an approximation from Pearson's system of distributions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from btests.statistics.tiled_gram import TILE, Gram, tile_bytes
 
 
 class _Shape(NamedTuple):
-    """Beta distribution, or with ``prime`` that of its odds, with parameters a and b; its mean and deviation."""
+    """Beta, or if ``prime`` beta prime, distribution with parameters a and b; its mean and standard deviation."""
 
     a: float
     b: float
@@ -26,15 +26,16 @@ class _Shape(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BetaDistribution:
-    """Pearson's type I or VI with mean zero and kurtosis ``2 (skewness^2 + 1)``, twice the least that there can be.
+    """Pearson type I or VI distribution with mean zero and kurtosis ``2 (skewness^2 + 1)``, twice the lower bound.
 
-    Type I, a beta distribution, for a squared skewness below 2; type VI, beta prime, above; both meet in Pearson III.
+    Type I, a beta distribution, for a squared skewness below 2; type VI, beta prime, above it. The limit of both at 2
+    is Pearson III.
     """
 
     sd: float
     skewness: float
 
-    # So close to where the two types meet, their parameters are too large for their own functions.
+    # Within this distance of squared skewness 2 the parameters are too large for betainc; Pearson III is used.
     _MEETING = 1e-4
 
     def pvalue(self, statistic: float) -> float:
@@ -47,7 +48,7 @@ class BetaDistribution:
         a, b, prime, mean, sd = self._shape()
         point = mean + sd * math.copysign(1.0, self.skewness) * (statistic / self.sd)
         point = max(point, 0.0) if prime else min(max(point, 0.0), 1.0)
-        # The share below the point, and above it, both from the side where no digits are lost.
+        # Arguments of both tails, computed without cancellation.
         below, above = (point / (1.0 + point), 1.0 / (1.0 + point)) if prime else (point, 1.0 - point)
         return clip(float(betainc(b, a, above) if self.skewness >= 0.0 else betainc(a, b, below)))
 
@@ -68,7 +69,7 @@ class BetaDistribution:
 
     def _shape(self) -> _Shape:
         square = self.skewness**2
-        # a + b of a beta distribution with that skewness and kurtosis; it is negative where the odds are meant.
+        # a + b of a beta distribution with this skewness and kurtosis; negative for beta prime.
         r = 6.0 * (square + 1.0) / (2.0 - square)
         g = math.sqrt(square / (square * (r + 2.0) ** 2 + 16.0 * (r + 1.0)))
         if r > 0.0:
@@ -81,19 +82,23 @@ class BetaDistribution:
 
 @dataclass(frozen=True, slots=True)
 class Pearson:
-    r"""NullDistribution of Pearson's system with the exact first three moments of all sign flips; no random numbers.
+    r"""Distribution of Pearson's system with the exact first three moments of all sign flips; no random numbers.
 
     The statistic is the paper's unbiased MMD^2 of all rows (eq. 3), for samples of one length n. Swapping x_a and y_a
     for random a gives ``sum_ab s_a s_b h_ab`` with random signs: mean 0, variance ``2 sum h_ab^2`` and third moment
-    ``8 tr h^3``, over powers of n (n - 1). Three moments are right and the tail is not, whatever the number of rows.
-    **The test is not consistent in its level.** Quadratic memory, cubic time.
+    ``8 tr h^3``, over powers of n (n - 1). Three moments are exact, the tail is wrong for any number of rows. **The
+    test is not consistent in its level.** Quadratic memory, cubic time.
 
     Attributes
     ----------
-    kurtosis
-        ``"gamma"`` is Pearson III, a shifted gamma distribution. ``"bound"`` is the recipe of the paper's authors, a
-        distribution of type I or VI with kurtosis ``2 (skewness^2 + 1)``. Its tail is too short where the distribution
-        is close to normal.
+    kurtosis : {"gamma", "bound"}
+        ``"gamma"`` is Pearson III, a shifted gamma distribution. ``"bound"`` is the choice of the paper's authors, a
+        distribution of type I or VI with kurtosis ``2 (skewness^2 + 1)``. Its tail is too short if the null
+        distribution is close to normal.
+
+    See Also
+    --------
+    ThirdCumulant : the same moments, from blocks.
 
     References
     ----------
@@ -109,11 +114,11 @@ class Pearson:
             raise ValueError(f"kurtosis must be 'gamma' or 'bound', got {self.kurtosis!r}")
 
     def bytes_needed(self, n_x: int, n_y: int) -> int:
-        """Return the memory of h, and of some rows of its square."""
+        """Return the memory of h and of some rows of its square, in bytes."""
         return 8 * n_x * n_y + 2 * 8 * TILE * n_x + tile_bytes(n_x, n_y)
 
     def check_sizes(self, n_x: int, n_y: int) -> None:
-        """Raise for samples of different lengths, and where that would not fit."""
+        """Raise for samples of different lengths, and if the matrix does not fit into memory."""
         if n_x != n_y:
             raise ValueError(
                 f"Pearson() needs samples of one length, got {n_x} and {n_y} rows; "
@@ -126,26 +131,29 @@ class Pearson:
         return gram.margins().paired()
 
     def distribution(self, gram: Gram, seed: int) -> PearsonIIIDistribution | BetaDistribution:
-        """Return the distribution of the statistic under the null hypothesis; the seed plays no part."""
+        """Return the null distribution of the statistic; ``seed`` is ignored."""
         n = len(gram.x)
         self.check_sizes(n, len(gram.y))
         sd, skewness = flip_moments(gram.core())
         sd /= n * (n - 1)
-        if sd <= gram.margins().tolerance():  # every flip gives what was observed
+        if sd <= gram.margins().tolerance():  # every flip gives the observed value
             return PearsonIIIDistribution(0.0, 0.0, gram.margins().paired())
         return PearsonIIIDistribution(sd, skewness) if self.kurtosis == "gamma" else BetaDistribution(sd, skewness)
 
 
 def flip_moments(h: Array) -> tuple[float, float]:
-    """Return standard deviation and skewness of ``s'hs`` over all signs s: symmetric (n, n) with zero diagonal."""
-    # Cubes of tiny kernels underflow: work in units of the largest entry.
+    """Return standard deviation and skewness of ``s'hs`` over all sign vectors s.
+
+    ``h`` (n, n) is symmetric with zero diagonal; it is rescaled in place.
+    """
+    # Cubes of tiny kernel values underflow: work in units of the largest entry.
     unit = float(max(h.max(), -h.min()))
     if unit == 0.0:
         return 0.0, 0.0
     h /= unit
     variance = 2.0 * float(np.vdot(h, h))
     third = 0.0
-    for start in range(0, len(h), TILE):  # in pieces: the square of h is never whole
+    for start in range(0, len(h), TILE):  # in strips, to avoid a second (n, n) array
         strip = h[start : start + TILE]
         third += 8.0 * float(np.vdot(strip @ h, strip))
     return unit * math.sqrt(variance), third / variance**1.5

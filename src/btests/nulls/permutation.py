@@ -1,4 +1,4 @@
-"""The quadratic-time test by permutation, the paper's bootstrap."""
+"""Quadratic-time permutation test, the paper's bootstrap."""
 
 from __future__ import annotations
 
@@ -20,16 +20,24 @@ Labels = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Permutation:
-    r"""Deal all rows anew into samples of the same sizes: exact at any sizes, quadratic time.
+    r"""Permutation of the sample labels of all rows: exact for any sample sizes, quadratic time.
 
-    The statistic is the unbiased MMD^2 of all rows, with all cross terms. Under the null hypothesis it has one
-    distribution for every choice of the rows that are called x. With ``a`` the indicator of that choice and K0 the Gram
-    matrix with zero diagonal, it is linear in ``a'K0a`` and ``a'K0 1``, so that all choices together are one matrix
-    product with each tile of the matrix. The p-value is ``(1 + #{draws >= statistic}) / (n_resamples + 1)``: never 0,
-    and exact when ``alpha (n_resamples + 1)`` is whole. Where there are no more choices than ``n_resamples + 1``, all
-    are used.
+    The statistic is the unbiased MMD^2 of all rows, with all cross terms. Under the null hypothesis its distribution is
+    invariant under relabelling. With ``a`` the indicator of the rows labelled x and K0 the Gram matrix with zero
+    diagonal, it is linear in ``a'K0a`` and ``a'K0 1``, so all relabellings together are one matrix product with each
+    tile of the matrix. The p-value is ``(1 + #{draws >= statistic}) / (n_resamples + 1)``: never 0, and exact if
+    ``alpha (n_resamples + 1)`` is an integer. All relabellings are used if there are at most ``n_resamples + 1``.
 
-    It needs ``N n_resamples`` bytes for N rows in all, and never the whole matrix.
+    Memory is ``N n_resamples`` bytes for N rows in total; the Gram matrix is never held as a whole.
+
+    Attributes
+    ----------
+    n_resamples : int
+        Number of random relabellings.
+
+    See Also
+    --------
+    SignFlip : exact, linear in the number of blocks.
     """
 
     n_resamples: int = 1000
@@ -41,11 +49,11 @@ class Permutation:
             raise ValueError(f"n_resamples must be a whole number of at least 1, got {self.n_resamples!r}")
 
     def bytes_needed(self, n_x: int, n_y: int) -> int:
-        """Return the memory of the labels of all resamples, and of their products with one tile."""
+        """Return the memory of the labels of all resamples and of their products with one tile, in bytes."""
         return (n_x + n_y + 4 * 8 * TILE) * int(self.n_resamples) + tile_bytes(n_x, n_y)
 
     def check_sizes(self, n_x: int, n_y: int) -> None:
-        """Raise where that would not fit."""
+        """Raise if ``bytes_needed`` exceeds the available memory."""
         require_bytes(repr(self), self.bytes_needed(n_x, n_y), n_x, n_y)
 
     def statistic(self, gram: Gram) -> float:
@@ -53,7 +61,7 @@ class Permutation:
         return gram.margins().unbiased()
 
     def distribution(self, gram: Gram, seed: int) -> ResampledDistribution:
-        """Return the distribution of the statistic under the null hypothesis."""
+        """Return the null distribution of the statistic."""
         n_x, n_y = len(gram.x), len(gram.y)
         self.check_sizes(n_x, n_y)
         exhaustive = math.comb(n_x + n_y, n_x) <= self.n_resamples + 1
@@ -61,26 +69,26 @@ class Permutation:
         within = np.zeros(len(labels))
         for rows, columns, values in gram.tiles():
             product = labels[:, rows].astype(np.float64) @ values
-            # A tile stands for its mirror image below the diagonal, too.
+            # Off-diagonal tiles count twice: the matrix is symmetric.
             weight = 1.0 if rows == columns else 2.0
             within += weight * np.einsum("rj,rj->r", product, labels[:, columns].astype(np.float64))
         margins = gram.margins()
         linear, sums = np.zeros(len(labels)), margins.row_sums.sum(axis=1)
-        for start in range(0, len(sums), TILE):  # in pieces: numpy would copy all labels as floats
+        for start in range(0, len(sums), TILE):  # in pieces: numpy would convert all labels to floats at once
             linear += labels[:, start : start + TILE] @ sums[start : start + TILE]
         draws = np.sort(unbiased(within, linear, margins))
         return ResampledDistribution(draws, margins.tolerance(), exhaustive)
 
 
 def _random_labels(n_x: int, n_y: int, n_draws: int, seed: int) -> Labels:
-    """Return random choices of ``n_x`` of all rows: (n_draws, N)."""
+    """Return random indicators of ``n_x`` of all N rows: (n_draws, N)."""
     rng = np.random.Generator(np.random.Philox(np.random.SeedSequence([seed, 0x9E12])))
     observed = np.arange(n_x + n_y) < n_x
     return rng.permuted(np.broadcast_to(observed, (n_draws, n_x + n_y)), axis=1)
 
 
 def _all_labels(n_x: int, n_y: int) -> Labels:
-    """Return every choice of ``n_x`` of all rows once: (choices, N)."""
+    """Return all indicators of ``n_x`` of all N rows: (comb(N, n_x), N)."""
     chosen = np.array(list(combinations(range(n_x + n_y), n_x)))
     labels = np.zeros((len(chosen), n_x + n_y), dtype=bool)
     np.put_along_axis(labels, chosen, True, axis=1)

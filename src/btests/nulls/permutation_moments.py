@@ -29,7 +29,7 @@ def relabelled_sd(margins: Margins) -> float:
     """
     m, n_y = margins.n_x, margins.n_y
     n, square = m + n_y, 1.0 / m + 1.0 / n_y
-    # Squares leave the range of floats where the kernel does not: work in units of the largest.
+    # Squares may overflow where kernel values do not: work in units of the largest.
     unit = max(margins.norm, float(np.abs(margins.diagonal).max()))
     if unit == 0.0:
         return 0.0

@@ -1,4 +1,4 @@
-"""The exact null: swap x and y at random."""
+"""Exact null distribution from random swaps of x and y (sign flips)."""
 
 from __future__ import annotations
 
@@ -14,28 +14,33 @@ from btests.summary import Summary
 
 @dataclass(frozen=True, slots=True)
 class SignFlip:
-    r"""Exact at any number of rows and any block size: under the null hypothesis x and y may swap places.
+    r"""Random swaps of x_a and y_a: exact for any number of rows and any block size.
 
-    Swapping x_a and y_a multiplies h(z_a, z_b) by -1, so under the null hypothesis the statistic has one distribution
-    for every choice of swaps. The rows of a group (see :class:`btests.plan.Plan`) swap together, which is a subgroup
-    of all swaps and therefore as exact; the pairs inside a group do not move and shift all draws by a constant. The
-    p-value is ``(1 + #{draws >= statistic}) / (n_resamples + 1)``: never 0, and exact when ``alpha (n_resamples + 1)``
-    is whole. Where there are fewer sign patterns than ``n_resamples``, all of them are used.
+    Swapping x_a and y_a multiplies h(z_a, z_b) by -1, so the null distribution of the statistic is invariant under
+    swaps. The rows of a group (see :class:`btests.plan.Plan`) are swapped together. These swaps form a subgroup, so the
+    test remains exact; pairs inside a group do not change and shift all draws by a constant. The p-value is
+    ``(1 + #{draws >= statistic}) / (n_resamples + 1)``: never 0, and exact if ``alpha (n_resamples + 1)`` is an
+    integer. If there are fewer sign patterns than ``n_resamples``, all of them are used.
 
-    Draws that are equal to the statistic count against rejection. Where values repeat a lot, as in a rare yes or no,
-    many do, and the level is below the nominal one; ``ties`` offers two others, to be named before the data are seen.
+    Draws equal to the statistic count against rejection. With many repeated values, such as a rare binary outcome, the
+    level is then below the nominal one; ``ties`` offers two alternatives, to be fixed before the data are seen.
 
-    For samples of different lengths the rows of the longer one that have no partner stay where they are. That is as
-    exact, and costs power: the more, the more the lengths differ.
+    For samples of different lengths, rows of the longer one without a partner are not swapped. The test remains exact
+    and loses power as the lengths differ more.
 
     Attributes
     ----------
     n_resamples : int
-        Random sign flips.
+        Number of random sign flips.
     ties : {"conservative", "midp", "random"}
-        What draws equal to the statistic count for. ``"conservative"``: all of them, the level is at most the nominal
-        one. ``"midp"``: half of them (Lancaster 1961), the level is close to the nominal one and may exceed it.
-        ``"random"``: a share drawn uniformly with the seed, the level is exactly the nominal one.
+        Weight of draws equal to the statistic. ``"conservative"``: 1, the level is at most the nominal one.
+        ``"midp"``: 1/2 (Lancaster 1961), the level is close to the nominal one and may exceed it. ``"random"``:
+        uniform, drawn with the seed; the level is exactly the nominal one.
+
+    See Also
+    --------
+    Permutation : all relabellings, in quadratic time.
+    ThirdCumulant : closed-form approximation of the same distribution.
     """
 
     n_resamples: int = 1999
@@ -52,13 +57,13 @@ class SignFlip:
         return summary.estimate()
 
     def distribution(self, summary: Summary, seed: int) -> ResampledDistribution:
-        """Return the distribution of the statistic under the null hypothesis."""
+        """Return the null distribution of the statistic."""
         draws = summary.draw(self.n_resamples, seed)
         values = np.sort(summary.drawn(draws))
         return ResampledDistribution(values, summary.tolerance(), draws.exhaustive, self.tie_weight(seed))
 
     def tie_weight(self, seed: int) -> float:
-        """Return what a draw equal to the statistic counts for."""
+        """Return the weight of a draw equal to the statistic, in (0, 1]."""
         if self.ties == "random":
             return 1.0 - float(np.random.default_rng([seed, 0x71E5]).random())
         return 1.0 if self.ties == "conservative" else 0.5

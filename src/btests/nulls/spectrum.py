@@ -1,4 +1,4 @@
-"""The quadratic-time test by the eigenvalues of the Gram matrix."""
+"""Quadratic-time test with the eigenvalues of the Gram matrix."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from btests.nulls.permutation_moments import relabelled_mean, relabelled_sd
 from btests.plan import Array
 from btests.statistics.tiled_gram import Gram, tile_bytes
 
-# All eigenvalues up to this many rows in all; above it the leading ones by so many columns in so many rounds. At 4000
-# rows that takes 0.4 s where all eigenvalues take 6 s, and finds those that matter to six digits.
+# All eigenvalues up to _FULL rows in total; above, the _LEADING largest by _ROUNDS rounds of subspace iteration. At
+# 4000 rows that takes 0.4 s instead of 6 s, with six correct digits in the eigenvalues that matter.
 _FULL = 1000
 _LEADING = 128
 _ROUNDS = 2
 
-# Draws that are made together: a bound for their memory.
+# Draws per batch, to bound memory.
 _AT_ONCE = 512
 
 
@@ -34,27 +34,38 @@ class Eigenvalues(NamedTuple):
 
     @property
     def norm(self) -> float:
-        """The root of the sum of squares of all of them."""
+        """Root of the sum of squares of all eigenvalues."""
         return math.hypot(_norm(self.leading), self.rest_norm)
 
 
 @dataclass(frozen=True, slots=True)
 class Spectrum:
-    r"""Draws of the limit distribution, with the eigenvalues of the centred Gram matrix; consistent, quadratic memory.
+    r"""Draws from the limit distribution by eigenvalues of the centred Gram matrix; consistent, quadratic memory.
 
-    The statistic is the biased MMD^2 of all rows, on the scale of MMD^2. For n_x and n_y rows, N in all, under the null
-    hypothesis ``n_x n_y / N`` times it tends to ``sum_l lambda_l z_l^2`` with standard normal z_l, the lambda_l
-    estimated by the eigenvalues of the centred Gram matrix of both samples over N - 1 (over N in the reference; this
-    way the mean is the exact one of all relabellings). For many rows only the leading eigenvalues are computed. The
-    others enter by a normal distribution with the mean and variance that the trace and the norm of the matrix leave for
-    them.
+    The statistic is the biased MMD^2 of all rows. For n_x and n_y rows, N in total, under the null hypothesis ``n_x n_y
+    / N`` times it tends to ``sum_l lambda_l z_l^2`` with standard normal z_l. The lambda_l are estimated by the
+    eigenvalues of the centred Gram matrix of both samples over N - 1 (the reference has N; with N - 1 the mean is the
+    exact one of all relabellings). For many rows only the leading eigenvalues are computed. The others are replaced by
+    a normal distribution whose mean and variance follow from the trace and the norm of the matrix.
 
-    For few rows and a narrow kernel the eigenvalues of a matrix that is nearly diagonal say little about their limits:
-    the diagonal alone has a spread that the statistic does not have, and p-values come out much too large. So the draws
-    are brought to the exact standard deviation of all relabellings about their mean, by a factor that tends to 1 as
-    rows become many. ``corrected=False`` is the method as published.
+    For few rows and a narrow kernel the Gram matrix is nearly diagonal and its eigenvalues are poor estimates: the
+    diagonal contributes a variance that the statistic does not have, and p-values are much too large. So the draws are
+    scaled about their mean to the exact standard deviation of all relabellings, by a factor that tends to 1.
+    ``corrected=False`` is the method as published.
 
-    The p-value is ``(1 + #{draws >= statistic}) / (n_draws + 1)``: never 0, and right for many rows.
+    The p-value is ``(1 + #{draws >= statistic}) / (n_draws + 1)``: never 0, and asymptotically valid.
+
+    Attributes
+    ----------
+    n_draws : int
+        Number of draws from the limit distribution.
+    corrected : bool
+        Whether to scale the draws to the exact standard deviation of all relabellings.
+
+    See Also
+    --------
+    Gamma : cheaper, not consistent.
+    Permutation : exact, without the quadratic memory.
 
     References
     ----------
@@ -73,21 +84,21 @@ class Spectrum:
             raise TypeError(f"corrected must be True or False, got {self.corrected!r}")
 
     def bytes_needed(self, n_x: int, n_y: int) -> int:
-        """Return the memory of the whole matrix, of finding its eigenvalues, and of all draws and a copy of them."""
+        """Return the memory of the Gram matrix, its eigendecomposition and the draws, in bytes."""
         n = n_x + n_y
         found = 8 * n**2 if n <= _FULL else 4 * 8 * n * _LEADING
         return 8 * n**2 + found + tile_bytes(n_x, n_y) + 3 * 8 * int(self.n_draws)
 
     def check_sizes(self, n_x: int, n_y: int) -> None:
-        """Raise where that would not fit."""
+        """Raise if ``bytes_needed`` exceeds the available memory."""
         require_bytes(repr(self), self.bytes_needed(n_x, n_y), n_x, n_y)
 
     def statistic(self, gram: Gram) -> float:
-        """Return the biased MMD^2, on the scale of MMD^2."""
+        """Return the biased MMD^2."""
         return gram.margins().biased()
 
     def distribution(self, gram: Gram, seed: int) -> ResampledDistribution:
-        """Return the distribution of the statistic under the null hypothesis."""
+        """Return the null distribution of the statistic."""
         n_x, n_y, n = len(gram.x), len(gram.y), gram.n_rows
         self.check_sizes(n_x, n_y)
         rng = np.random.Generator(np.random.Philox(np.random.SeedSequence([seed, 0x5EC7])))
@@ -103,12 +114,12 @@ class Spectrum:
 
 
 def all_eigenvalues(matrix: Array) -> Eigenvalues:
-    """Return every eigenvalue: symmetric (N, N)."""
+    """Return all eigenvalues of a symmetric matrix (N, N)."""
     return Eigenvalues(np.asarray(np.linalg.eigvalsh(matrix)[::-1], dtype=np.float64), 0.0, 0.0)
 
 
 def leading_eigenvalues(matrix: Array, n_leading: int, rng: np.random.Generator) -> Eigenvalues:
-    """Return the largest eigenvalues by subspace iteration, and what the others add up to: symmetric (N, N)."""
+    """Return the largest eigenvalues of a symmetric matrix (N, N) by subspace iteration, and sums over the others."""
     basis = rng.standard_normal((len(matrix), n_leading))
     for _ in range(_ROUNDS):
         basis = np.linalg.qr(matrix @ basis)[0]
@@ -119,14 +130,14 @@ def leading_eigenvalues(matrix: Array, n_leading: int, rng: np.random.Generator)
 
 
 def _norm(values: Array) -> float:
-    """Return the root of the sum of squares, which themselves may leave the range of floats: any shape."""
+    """Return the root of the sum of squares of an array of any shape, without overflow of the squares."""
     from scipy.linalg.blas import dnrm2
 
     return float(dnrm2(values.ravel())) if values.size else 0.0
 
 
 def _centre(matrix: Array) -> None:
-    """Take the means of rows and columns away, in place: symmetric (N, N)."""
+    """Subtract the means of rows and columns of a symmetric matrix (N, N) in place."""
     means = matrix.mean(axis=0)
     matrix -= means
     matrix -= (means - means.mean())[:, None]
@@ -134,7 +145,7 @@ def _centre(matrix: Array) -> None:
 
 def _draw(eigenvalues: Eigenvalues, n_draws: int, rng: np.random.Generator) -> Array:
     """Return draws of ``sum_l lambda_l z_l^2``: (n_draws,)."""
-    # The sum over the others has this mean and variance, and is nearly normal: none of them stands out.
+    # The sum over the others has this mean and variance, and is nearly normal since none of them dominates.
     draws = eigenvalues.rest + math.sqrt(2.0) * eigenvalues.rest_norm * rng.standard_normal(n_draws)
     for start in range(0, n_draws, _AT_ONCE):
         part = draws[start : start + _AT_ONCE]

@@ -1,4 +1,4 @@
-"""A closed-form null with the right variance and skewness: no random numbers."""
+"""Closed-form null distribution with the exact variance and skewness of all sign flips."""
 
 from __future__ import annotations
 
@@ -14,10 +14,14 @@ from btests.summary import Summary
 class ThirdCumulant:
     r"""Pearson III distribution with the variance and the third cumulant of all sign flips, both in closed form.
 
-    For a core C with zero diagonal and random signs s, ``s' C s`` has mean 0, variance ``2 sum C_uv^2`` and third
-    cumulant ``8 tr C^3``; folds are independent, so both add up over them. Flips of groups leave out the pairs inside
-    a group: the variance is scaled up by the share that they move. Repeats without a seed, and gives p-values far
-    below what a number of resamples can show; the level is close, not exact.
+    For a sign-flip matrix C with zero diagonal and random signs s, ``s' C s`` has mean 0, variance ``2 sum C_uv^2`` and
+    third cumulant ``8 tr C^3``; strata are independent, so both are summed over them. Flips of groups do not change
+    the pairs inside a group: the variance is divided by the share of pairs that they change. The result is
+    deterministic, and p-values may be far below ``1 / n_resamples``; the level is approximate.
+
+    See Also
+    --------
+    SignFlip : exact.
     """
 
     def statistic(self, summary: Summary) -> float:
@@ -25,12 +29,11 @@ class ThirdCumulant:
         return summary.mean()
 
     def distribution(self, summary: Summary, seed: int) -> PearsonIIIDistribution:
-        """Return the distribution of the statistic under the null hypothesis; the seed plays no part."""
+        """Return the null distribution of the statistic; ``seed`` is ignored."""
         n_groups = summary.plan.n_groups * len(summary.moments)
         warn_if_few_blocks("ThirdCumulant()", n_groups // 2, 16)
         sd, skewness = summary.deviation(), summary.draw_skewness()
         if summary.plan.paired:
             return PearsonIIIDistribution(sd / math.sqrt(summary.plan.flipped_share()) if sd else 0.0, skewness)
-        # What has no partner is a large part of the statistic that no swap moves: the distribution is around it, as it
-        # stands.
+        # Rows without a partner make a large part of the statistic swap-invariant; the distribution is centred at it.
         return PearsonIIIDistribution(sd, skewness, summary.mean() - summary.moving())
