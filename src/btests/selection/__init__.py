@@ -1,4 +1,4 @@
-"""Selectors: how the kernel is chosen, and which rows are still valid for testing with it."""
+"""Kernel selection: selectors, families of kernels, and aggregation over a family."""
 
 from btests.selection.aggregate import Aggregate
 from btests.selection.bandwidth_families import JoinedFamily, MedianFamily, PerCoordinate, bandwidths, default_family

@@ -1,4 +1,4 @@
-"""All kernels of a family at once, on all rows: no choice, no split."""
+"""Aggregated test with all kernels of a family on all rows."""
 
 from __future__ import annotations
 
@@ -21,32 +21,35 @@ from btests.summary import Summary
 
 _PAPER = bandwidths()
 
-#: Sharpness of the soft maximum, in standard deviations.
+#: Sharpness of the soft maximum, per standard deviation.
 SHARPNESS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    r"""Test with every kernel of a family on all rows, and correct for having looked at many.
+    r"""Test with every kernel of a family on all rows, corrected for multiple kernels.
 
-    Each kernel gets its statistic, and the null is the distribution of the best of them under sign flips that all
-    kernels share, so the p-value is exact and no rows are spent on a choice. The result names the strongest kernel,
-    with its MMD^2 as the statistic; the threshold is that kernel's, among all of them. The interval for its MMD^2 does
-    not know that it was the best of many. Always in float64.
+    The statistics of all kernels are compared with their distribution under shared sign flips, so the p-value of the
+    best one is exact and no rows are held out. The result has the strongest kernel, its MMD^2 as the statistic, and
+    the corrected threshold on the same scale. The confidence interval for its MMD^2 is not corrected for the choice
+    of the best kernel. Always in float64.
 
     Attributes
     ----------
-    family
+    family : sequence of Kernel or MakesKernels
         Kernels; by default the paper's 26 bandwidths. A family that depends on the data, such as ``MedianFamily()``,
-        must not change when x_a and y_a swap places.
-    correction
+        must be invariant under swaps of x_a and y_a.
+    correction : {"max", "soft", "rank", "pvalue"}
         ``"max"``: the largest MMD^2 over its own standard deviation. ``"soft"``: the soft maximum of these ratios, as
-        in MMD-FUSE. ``"rank"``: the smallest p-value over its weight, p-values by ranks among the flips, which is the
-        correction of MMDAgg. ``"pvalue"``: the same, p-values by Pearson III distributions with the variance and the
-        skewness of all flips, which tell small ones apart that ranks do not. docs/power.md compares them.
-    weights
-        One positive number per kernel for ``"rank"`` and ``"pvalue"``: how much of the level it gets. None: the same
-        for all.
+        in MMD-FUSE. ``"rank"``: the smallest p-value over its weight, p-values by ranks among the flips, the
+        correction of MMDAgg. ``"pvalue"``: the same with p-values of Pearson III distributions with the variance and
+        skewness of all flips, which resolve smaller p-values than ranks. docs/power.md compares them.
+    weights : sequence of float, optional
+        Share of the level per kernel, positive, for ``"rank"`` and ``"pvalue"``; by default equal.
+
+    See Also
+    --------
+    MaxRatio, Weights : selection on held-out rows.
 
     References
     ----------
@@ -84,10 +87,10 @@ class Aggregate:
         object.__setattr__(self, "weights", tuple(float(weight) for weight in self.weights))
 
     def select(self, x: AnySample, y: AnySample, setting: Setting) -> Selection:
-        """Return all kernels as candidates, and all rows."""
+        """Return all kernels as candidates, with all rows."""
         kernels = kernels_of(self.family, x, y)
         size = setting.block_size(x, y, kernels).size
-        if len(x) != len(y):  # which rows are partners depends on the blocks, and these on the number of kernels
+        if len(x) != len(y):  # pairing depends on the block size, which depends on the number of kernels
             kernels = kernels_of(self.family, *partners(x, y, size))
         if self.weights is not None and len(self.weights) != len(kernels):
             raise ValueError(f"one weight per kernel: got {len(self.weights)} weights, {len(kernels)} kernels")

@@ -1,4 +1,4 @@
-"""Families of kernels to choose from."""
+"""Families of kernels over bandwidths or coordinates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ from btests.selection.median_heuristic import check_maker, check_rows, name_of, 
 
 
 def bandwidths(low: int = -15, high: int = 10, make: Callable[[float], Kernel] = Gaussian) -> tuple[Kernel, ...]:
-    """Return kernels of the bandwidths ``2^low, 2^(low + 1) .. 2^high``; without arguments, the paper's 26.
+    """Return kernels of the bandwidths ``2^low, 2^(low + 1) .. 2^high``; by default the paper's 26.
+
+    Parameters
+    ----------
+    low, high : int
+        Exponents of the smallest and the largest bandwidth.
+    make : callable
+        Constructor of a kernel from a bandwidth.
 
     Examples
     --------
@@ -36,16 +43,16 @@ def bandwidths(low: int = -15, high: int = 10, make: Callable[[float], Kernel] =
 
 @dataclass(frozen=True, slots=True)
 class MedianFamily:
-    """Kernels of the median bandwidth times each of ``factors``: a family that fits data of any scale.
+    """Kernels of the median bandwidth times each of ``factors``, for data of any scale.
 
     Attributes
     ----------
-    factors
+    factors : sequence of float
         Multiples of the median bandwidth; by default ``2^-5 .. 2^5``.
-    make
-        From a bandwidth to a kernel.
-    n_rows
-        Rows of each sample that the median looks at.
+    make : callable
+        Constructor of a kernel from a bandwidth.
+    n_rows : int
+        Rows of each sample from which the median is computed.
     """
 
     factors: Sequence[float] = tuple(2.0**p for p in range(-5, 6))
@@ -67,7 +74,7 @@ class MedianFamily:
         return self.around(pooled_bandwidth(x, y, self.n_rows))
 
     def around(self, bandwidth: float) -> tuple[Kernel, ...]:
-        """Return one kernel per factor of a bandwidth."""
+        """Return one kernel per factor, multiplied with ``bandwidth``."""
         return tuple(self.make(factor * bandwidth) for factor in self.factors)
 
     def __repr__(self) -> str:
@@ -78,14 +85,14 @@ class MedianFamily:
 
 @dataclass(frozen=True, slots=True)
 class JoinedFamily:
-    """The kernels of several families, one family after the other.
+    """Concatenation of several families.
 
     Attributes
     ----------
-    families : sequence of families
+    families : sequence of AnyFamily
         Lists of kernels, or families that depend on the data.
     name : str
-        Shown in place of the families.
+        The repr, if not empty.
 
     Examples
     --------
@@ -104,7 +111,7 @@ class JoinedFamily:
 
     def kernels(self, x: AnySample, y: AnySample) -> tuple[Kernel, ...]:
         """Return the kernels of all families."""
-        medians: dict[int, float] = {}  # a median takes longer than all else here: one for each number of rows
+        medians: dict[int, float] = {}  # the median is the expensive part: one for each number of rows
         found: list[Kernel] = []
         for family in self.families:
             if isinstance(family, MedianFamily):
@@ -117,7 +124,7 @@ class JoinedFamily:
 
     @property
     def n_rows(self) -> int:
-        """Rows of each sample that the families look at, at most."""
+        """Largest number of rows of each sample that a family uses."""
         return max((int(getattr(family, "n_rows", 2)) for family in self.families), default=2)
 
     def __repr__(self) -> str:
@@ -125,9 +132,9 @@ class JoinedFamily:
 
 
 def default_family() -> JoinedFamily:
-    """Return the kernels that ``btest`` tests with by default, around the median bandwidth m.
+    """Return the default family of ``btest``: Gaussians and Laplacians around the median bandwidth m.
 
-    Gaussians of m/32, m/16, .. 2m and Laplacians of m/2, 2m and 8m: docs/power.md compares them with others.
+    Gaussians of m/32, m/16, .. 2m and Laplacians of m/2, 2m and 8m; docs/power.md compares them with others.
 
     Examples
     --------
@@ -142,9 +149,20 @@ def default_family() -> JoinedFamily:
 
 @dataclass(frozen=True, slots=True)
 class PerCoordinate:
-    """One kernel per coordinate, with the median bandwidth of that coordinate: ``Weights`` then select features.
+    """One kernel per coordinate, with the median bandwidth of that coordinate; for feature selection by ``Weights``.
 
-    A coordinate that does not vary in the rows that are looked at gets the bandwidth 1.
+    Coordinates that are constant in the rows used for the median have bandwidth 1.
+
+    Attributes
+    ----------
+    make : callable
+        Constructor of a kernel from a bandwidth.
+    n_rows : int
+        Rows of each sample from which the medians are computed.
+
+    See Also
+    --------
+    btests.OnColumns : The kernels of this family.
     """
 
     make: Callable[[float], Kernel] = Gaussian
@@ -160,7 +178,7 @@ class PerCoordinate:
             raise TypeError("PerCoordinate needs rows of numbers, and these are objects")
         n = min(self.n_rows, len(x), len(y))
         points = np.concatenate([x.head(n), y.head(n)]).astype(np.float64)
-        # A constant coordinate is no reason to warn: its kernel is constant too, and no selector takes it.
+        # No warning for constant coordinates: their kernels are constant too, and ignored by selectors.
         varies = points.min(axis=0) < points.max(axis=0)
         widths = [median_bandwidth(points[:, [k]]) if varies[k] else 1.0 for k in range(points.shape[1])]
         return tuple(OnColumns(self.make(width), (k,)) for k, width in enumerate(widths))

@@ -1,4 +1,4 @@
-"""What the rows for the choice say about each kernel of a family."""
+"""Block statistics of each kernel of a family on the training rows."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from btests.statistics import MMD, Executor, summarize_all
 from btests.statistics.checks import check_kernel
 from btests.summary import MIN_SNR, Summary, sample_sd
 
-# A spread from fewer blocks says little: blocks of the choice are made smaller where there would not be as many.
+# Minimum number of blocks for a standard deviation; blocks of the training rows are made smaller to reach it.
 _LEAST_BLOCKS = 8
 
-# Signs of four pairs are all positive in one of sixteen cases, of five in one of thirty-two: no fewer can tell samples
-# apart at a level of 5 %.
+# The signs of four pairs are all positive with probability 1/16, of five with 1/32: five is the least for a level of
+# 5 %.
 _FEWEST_PAIRS = 5.0
 
 
@@ -29,19 +29,19 @@ class Evidence:
     r"""Block values of each kernel on the same blocks.
 
     Means and spreads are those of the sums over the pairs a < b of a block, ``B (B - 1) / 2`` times its MMD^2. That is
-    the scale of the paper's experiments, and the one on which its regulariser of 1e-3 acts: the null variance of such a
-    sum is ``2 B (B - 1) sum(lambda^2)``, so for kernels with values up to 1 the regulariser is felt by those that are
-    nearly 0 or nearly constant on the data, and by no others. (Kernels without such a scale, Linear or Distance on tiny
-    or huge data, want a regulariser of their own.)
+    the scale of the paper's experiments and of its regulariser of 1e-3: the null variance of such a sum is
+    ``2 B (B - 1) sum(lambda^2)``, so for kernels with values up to 1 the regulariser matters only for those that are
+    nearly 0 or nearly constant on the data. Unbounded kernels (Linear, Energy) on tiny or huge data need another
+    regulariser.
 
     Attributes
     ----------
-    values
-        The unbiased MMD^2 of each of m blocks for each of J kernels: (J, m).
-    n_pairs
-        Pairs a < b in a block.
-    noise
-        How well the means are known: (J,), or one number for all.
+    values : ndarray of shape (J, m)
+        Unbiased MMD^2 of each of m blocks for each of J kernels.
+    n_pairs : float
+        Number of pairs a < b in a block.
+    noise : ndarray of shape (J,) or float
+        Rounding error of the means.
     """
 
     values: Array
@@ -50,7 +50,7 @@ class Evidence:
 
     @property
     def is_alive(self) -> npt.NDArray[np.bool_]:
-        """Whether a kernel tells any rows apart, or is 0 or constant as far as floats can say: (J,)."""
+        """Whether a kernel has a nonzero block value; False if it is 0 or constant up to rounding: (J,)."""
         return np.asarray((self.values != 0.0).any(axis=1))
 
     def means(self) -> Array:
@@ -66,12 +66,12 @@ class Evidence:
         return self.n_pairs * self.means() / self.spreads(regulariser)
 
     def slack(self, regulariser: float) -> Array:
-        """Return how well the ratios are known: (J,)."""
+        """Return the rounding error of the ratios: (J,)."""
         return np.asarray(self.n_pairs * self.noise / self.spreads(regulariser))
 
     def correlations(self, regulariser: float) -> Array:
         """Return ``Q + regulariser I``, rows and columns divided by ``spreads``: (J, J), 1 on the diagonal."""
-        # Divided before they are squared, so that no scale of a kernel leaves the range of floats.
+        # Divide before squaring, to avoid overflow and underflow for any scale of a kernel.
         deviations = self.values - self.values[:, :1]
         deviations -= deviations.mean(axis=1, keepdims=True)
         deviations *= self.n_pairs / self.spreads(regulariser)[:, None]
@@ -83,15 +83,24 @@ class Evidence:
 def gather(
     kernels: tuple[Kernel, ...], x: AnySample, y: AnySample, setting: Setting, *, ask_all: bool = False
 ) -> Evidence:
-    """Return the evidence of all blocks of two samples, of the size that the test has, or smaller.
+    """Return block statistics of two samples, in blocks of the size of the test or smaller.
 
-    Kernels that are not ``worth_asking`` are given zeros, unless all that are heard are to be asked.
+    Parameters
+    ----------
+    kernels : tuple of Kernel
+        J kernels.
+    x, y : AnySample
+        Training rows.
+    setting : Setting
+        Options of the test.
+    ask_all : bool
+        Whether to keep kernels with few effective pairs; otherwise their values are set to 0, see `worth_asking`.
     """
     return evidence_of(summarize_as_tested(kernels, x, y, setting), ask_all=ask_all)
 
 
 def evidence_of(summaries: Sequence[Summary], *, ask_all: bool = False) -> Evidence:
-    """Return the evidence of summaries, one per kernel, of the same blocks."""
+    """Return block statistics from summaries, one per kernel, of the same blocks."""
     b = summaries[0].plan.block_size
     values = np.stack([summary.values for summary in summaries])
     noise = np.array([summary.rounding for summary in summaries])
@@ -103,7 +112,7 @@ def evidence_of(summaries: Sequence[Summary], *, ask_all: bool = False) -> Evide
 def summarize_as_tested(
     kernels: tuple[Kernel, ...], x: AnySample, y: AnySample, setting: Setting
 ) -> tuple[Summary, ...]:
-    """Return one summary per kernel, in blocks of the size that the test has, or smaller."""
+    """Return one summary per kernel, in blocks of the size of the test or smaller."""
     n = min(len(x), len(y))
     size = min(setting.rule.for_selection(n), max(2, n // _LEAST_BLOCKS))
     plan = Plan.of_size(len(x), len(y), size, len(kernels))
@@ -111,17 +120,17 @@ def summarize_as_tested(
 
 
 def worth_asking(is_resolved: npt.NDArray[np.bool_], summaries: Sequence[Summary]) -> npt.NDArray[np.bool_]:
-    """Return which kernels may be chosen: of those that are heard, the ones that see enough, or all if none does: (J,).
+    """Return a mask (J,) of the resolved kernels with enough effective pairs, or of all resolved ones if none has.
 
-    A kernel so narrow that one pair of rows outweighs all others scores well by chance, sees as little in the rows of
-    the test, and finds nothing there: with whatever null, and with those that are right in the limit it never would.
+    A kernel so narrow that one pair of rows dominates scores well by chance. It has as few effective pairs in the test
+    rows and no power there.
     """
     enough = is_resolved & np.array([summary.n_effective_pairs() >= _FEWEST_PAIRS for summary in summaries])
     return enough if enough.any() else is_resolved
 
 
 def _sizes(values: Array) -> Array:
-    """Return the root of the sum of squares over m: (J, m) to (J,), of values of any scale."""
+    """Return the root of the sum of squares over m, without overflow: (J, m) to (J,)."""
     largest = np.abs(values).max(axis=1)
     units = np.where(largest > 0.0, largest, 1.0)
     return np.asarray(largest * np.sqrt(np.sum((values / units[:, None]) ** 2, axis=1)) / values.shape[1])
@@ -130,10 +139,10 @@ def _sizes(values: Array) -> Array:
 def summarize_checked(
     kernels: tuple[Kernel, ...], x: AnySample, y: AnySample, plan: Plan, executor: Executor
 ) -> tuple[Summary, ...]:
-    """Return one summary per kernel, or say which kernel does not suit the data."""
+    """Return one summary per kernel; raise if a kernel does not suit the data."""
     for kernel in kernels:
         check_kernel(kernel, x, y)
-    # In float64, whatever the test will run in: the flat members of a wide family are nothing but rounding in float32.
+    # Always in float64: wide kernels of a family are dominated by rounding in float32.
     summaries = summarize_all(MMD(kernels), x, y, plan, executor=executor)
     for kernel, summary in zip(kernels, summaries, strict=True):
         if not np.isfinite(summary.values).all():

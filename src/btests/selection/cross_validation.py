@@ -1,4 +1,4 @@
-"""The kernel whose witness does best on rows that it has not learned from."""
+"""Kernel selection by cross-validation of the witness function."""
 
 from __future__ import annotations
 
@@ -18,22 +18,26 @@ from btests.summary import MIN_SNR, Summary
 
 @dataclass(frozen=True, slots=True)
 class CrossValidation:
-    r"""The kernel with the smallest linear loss in cross-validation, on some of the rows; the others are tested.
+    r"""Select the kernel with the smallest linear loss in cross-validation on held-out rows.
 
-    The witness ``f(z) = mean_x k(x, z) - mean_y k(y, z)`` is learned on all folds but one. Its score on the rows of
-    that one is ``mean f(x) - mean f(y)``, the loss with its sign turned, and a kernel's score is the average over folds
-    (Gretton et al. 2012b, who compare with it). It is an unbiased MMD^2 from the pairs in different folds alone, so the
-    choice is much like that of ``MaxMMD``, in quadratic time: here for comparison.
+    The witness ``f(z) = mean_x k(x, z) - mean_y k(y, z)`` is estimated on all folds but one. Its score on that fold is
+    ``mean f(x) - mean f(y)``, the negative loss, and the score of a kernel is the average over folds. It is an unbiased
+    MMD^2 over the pairs in different folds, so the choice is close to that of ``MaxMMD``, in quadratic time. Provided
+    for comparison, as in the reference.
 
     Attributes
     ----------
-    family
-        A list of kernels, or what makes one of the rows that the choice is made on, such as ``MedianFamily()``.
-    n_folds
-        Folds, 2 to 32; at most as many as there are rows.
-    fraction
-        Share of the rows of the shorter sample that the choice is made on. As many rows are taken from the longer one;
-        all others are tested.
+    family : sequence of Kernel or MakesKernels
+        Kernels, or a family that depends on the training rows, such as ``MedianFamily()``.
+    n_folds : int
+        Number of folds, 2 to 32; at most the number of rows.
+    fraction : float
+        Share of the rows of the shorter sample used for selection. As many rows of the longer one are used; all others
+        are tested.
+
+    References
+    ----------
+    A. Gretton et al., "Optimal kernel choice for large-scale two-sample tests", NIPS 2012.
     """
 
     family: AnyFamily = field(default_factory=bandwidths)
@@ -48,7 +52,7 @@ class CrossValidation:
         check_fraction(self.fraction)
 
     def select(self, x: AnySample, y: AnySample, setting: Setting) -> Selection:
-        """Return the kernel and the rows to test with it."""
+        """Return the selected kernel and the test rows."""
         parts = split(x, y, self.fraction, setting, as_many=True)
         kernels = kernels_of(self.family, parts.choice_x, parts.choice_y)
         n = len(parts.choice_x)
@@ -56,9 +60,9 @@ class CrossValidation:
         scores = np.array([held_out_score(summary, self.n_folds) for summary in summaries])
         noise = np.array([summary.rounding for summary in summaries])
         sizes = np.array([size_between_folds(summary, self.n_folds) for summary in summaries])
-        # All pairs of rows make the score, and those within blocks the test: a kernel must see enough of these.
+        # The score uses all pairs of rows, the test only those within blocks: a kernel needs enough of the latter.
         seen = summarize_as_tested(kernels, parts.choice_x, parts.choice_y, setting)
-        # The others saw no two rows of different folds, or nothing but noise there. (A score of 0 may be a draw.)
+        # Ignored kernels are 0 or within rounding on all pairs of different folds. (A score of 0 alone may be chance.)
         is_alive = worth_asking(sizes > MIN_SNR * noise, seen)
         return take_best(kernels, scores, is_alive, parts, slack=noise)
 
@@ -67,24 +71,24 @@ class CrossValidation:
 
 
 def folds_of_groups(n_rows: int, n_folds: int) -> Array:
-    """Return 1 where a group of rows belongs to a fold: (folds, groups). Row r of the block is in group r mod g."""
+    """Return the indicator of groups of rows in folds: (n_folds, g). Row r of the block is in group r mod g."""
     n_groups = Plan(n_rows, n_rows, 1).n_groups
     n_folds = min(n_folds, n_groups)
     return np.asarray(np.arange(n_groups) * n_folds // n_groups == np.arange(n_folds)[:, None], dtype=np.float64)
 
 
 def size_between_folds(summary: Summary, n_folds: int) -> float:
-    """Return the deviation of MMD^2 over all sign flips, from the pairs in different folds alone."""
+    """Return the standard deviation over all sign flips of the MMD^2 over pairs in different folds."""
     member = folds_of_groups(summary.plan.n_x, n_folds)
     part = summary.parts[0]
     return replace(summary, parts=(replace(part, moments=part.moments * (1.0 - member.T @ member)),)).deviation()
 
 
 def held_out_score(summary: Summary, n_folds: int) -> float:
-    """Return the average over folds of what the witness of the other folds finds in one, from one block of all rows.
+    """Return the cross-validation score from the summary of one block of all rows.
 
-    The core holds ``h(z_a, z_b) / (n (n - 1))``, summed over a in one group of rows and b in another, and a witness of
-    some rows, averaged over others, is an average of h between the two.
+    The sign-flip matrix holds ``h(z_a, z_b) / (n (n - 1))``, summed over a in one group of rows and b in another. The
+    witness of some rows, averaged over others, is an average of h between the two.
     """
     n = summary.plan.n_x
     member = folds_of_groups(n, n_folds)

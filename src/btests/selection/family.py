@@ -1,4 +1,4 @@
-"""What a family of kernels is, and checks of it."""
+"""Families of kernels: protocol and validation."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from btests.kernels.kernel import Kernel
 
 @runtime_checkable
 class MakesKernels(Protocol):
-    """A family that depends on the data: it sees the rows that the choice is made on, and no others."""
+    """Family of kernels that depends on the data, but only on the rows used for selection."""
 
     def kernels(self, x: AnySample, y: AnySample) -> tuple[Kernel, ...]:
-        """Return the kernels to choose from."""
+        """Return the kernels of the family for these rows."""
         ...
 
 
@@ -25,9 +25,9 @@ AnyFamily = Sequence[Kernel] | MakesKernels
 
 
 def check_family(family: object) -> Any:
-    """Return a family as it should be, lists as tuples, or say what is wrong with it."""
+    """Return a valid family, lists as tuples; raise for anything else."""
     if isinstance(family, MakesKernels) and not isinstance(family, type) and callable(family.kernels):
-        return family  # and not a Combination, which has kernels but makes none
+        return family  # not a Combination, whose ``kernels`` is a tuple
     if isinstance(family, type):
         made = f"{family.__name__}()" if isinstance(family, MakesKernels) else f"[{family.__name__}(1.0), ...]"
         raise TypeError(f"a family must be an object, not the class: write {made}")
@@ -45,14 +45,14 @@ def check_family(family: object) -> Any:
 
 
 def kernels_of(family: AnyFamily, x: AnySample, y: AnySample) -> tuple[Kernel, ...]:
-    """Return the kernels of a family, made for these rows where it wants to see them."""
+    """Return the kernels of a family, computed from these rows if the family depends on the data."""
     made = family.kernels(x, y) if isinstance(family, MakesKernels) else family
     kernels: tuple[Kernel, ...] = check_family(made)
     return kernels
 
 
 def shown(family: AnyFamily) -> str:
-    """Return a family in a few words: of a long list the length; a result names its members one by one."""
+    """Return a short repr of a family; long lists are shown by their length."""
     if isinstance(family, MakesKernels):
         return repr(family)
     return repr(list(family)) if len(family) <= 3 else f"{len(family)} kernels"

@@ -1,4 +1,4 @@
-"""The kernel of the largest MMD."""
+"""Kernel selection by the largest MMD."""
 
 from __future__ import annotations
 
@@ -14,17 +14,25 @@ from btests.selection.train_test_split import check_fraction, split, take_best
 
 @dataclass(frozen=True, slots=True)
 class MaxMMD:
-    """The kernel of the largest average block MMD^2 on some of the rows; the others are left for the test.
+    """Select the kernel with the largest average block MMD^2 on held-out rows.
 
-    It favours kernels whose MMD is large because they vary much, not because they tell the samples apart (Gretton et
-    al. 2012b): here for comparison. ``MaxRatio`` costs the same.
+    It favours kernels with a large variance over those that separate the samples. Provided for comparison, as in the
+    reference; ``MaxRatio`` has the same cost.
 
     Attributes
     ----------
-    family
-        A list of kernels, or what makes one of the rows that the choice is made on, such as ``MedianFamily()``.
-    fraction
-        Share of the rows that the choice is made on, and that are not tested.
+    family : sequence of Kernel or MakesKernels
+        Kernels, or a family that depends on the training rows, such as ``MedianFamily()``.
+    fraction : float
+        Share of the rows used for selection; they are not tested.
+
+    See Also
+    --------
+    MaxRatio : takes the standard deviation into account.
+
+    References
+    ----------
+    A. Gretton et al., "Optimal kernel choice for large-scale two-sample tests", NIPS 2012.
     """
 
     family: AnyFamily = field(default_factory=bandwidths)
@@ -35,7 +43,7 @@ class MaxMMD:
         check_fraction(self.fraction)
 
     def select(self, x: AnySample, y: AnySample, setting: Setting) -> Selection:
-        """Return the kernel and the rows to test with it."""
+        """Return the selected kernel and the test rows."""
         parts = split(x, y, self.fraction, setting)
         kernels = kernels_of(self.family, parts.choice_x, parts.choice_y)
         evidence = gather(kernels, parts.choice_x, parts.choice_y, setting)

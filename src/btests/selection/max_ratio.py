@@ -1,4 +1,4 @@
-"""The kernel of the largest ratio of mean and standard deviation."""
+"""Kernel selection by the largest ratio of mean and standard deviation."""
 
 from __future__ import annotations
 
@@ -15,22 +15,31 @@ from btests.selection.train_test_split import check_fraction, split, take_best
 
 @dataclass(frozen=True, slots=True)
 class MaxRatio:
-    r"""The one kernel of the largest ``eta / sqrt(Q_jj + regulariser)`` on some of the rows; the others are tested.
+    r"""Select the kernel with the largest ``eta / sqrt(Q_jj + regulariser)`` on held-out rows.
 
     eta is the average and Q_jj the variance of the block statistics (sums over the pairs of a block, as in
-    ``Weights``). For many blocks the power of the test grows with this ratio (Gretton et al. 2012b; section 3 of
-    Zaremba et al. 2013), and it is what ``Weights`` maximises over combinations. Here and in the other selectors a
-    kernel whose score is carried by fewer than five pairs of rows is not asked, unless all are such.
+    ``Weights``). For many blocks the power of the test increases with this ratio ([1]_; section 3 of [2]_). ``Weights``
+    maximises it over combinations. Here and in the other selectors, kernels with fewer than five effective pairs of
+    rows are ignored, unless all have fewer.
 
     Attributes
     ----------
-    family
-        A list of kernels, or what makes one of the rows that the choice is made on, such as ``MedianFamily()``.
-    regulariser
-        Keeps kernels that are nearly 0 or nearly constant from winning by a spread that is nearly 0, and makes the
-        ratio of a spread of 0 a number.
-    fraction
-        Share of the rows that the choice is made on, and that are not tested.
+    family : sequence of Kernel or MakesKernels
+        Kernels, or a family that depends on the training rows, such as ``MedianFamily()``.
+    regulariser : float
+        Added to the variance, so that nearly constant kernels with a standard deviation close to 0 are not selected.
+    fraction : float
+        Share of the rows used for selection; they are not tested.
+
+    See Also
+    --------
+    Weights : the best combination instead of a single kernel.
+    Aggregate : all kernels on all rows.
+
+    References
+    ----------
+    .. [1] A. Gretton et al., "Optimal kernel choice for large-scale two-sample tests", NIPS 2012.
+    .. [2] W. Zaremba, A. Gretton, M. Blaschko, "B-tests: Low Variance Kernel Two-Sample Tests", NIPS 2013.
     """
 
     family: AnyFamily = field(default_factory=bandwidths)
@@ -43,7 +52,7 @@ class MaxRatio:
         check_fraction(self.fraction)
 
     def select(self, x: AnySample, y: AnySample, setting: Setting) -> Selection:
-        """Return the kernel and the rows to test with it."""
+        """Return the selected kernel and the test rows."""
         parts = split(x, y, self.fraction, setting)
         kernels = kernels_of(self.family, parts.choice_x, parts.choice_y)
         evidence = gather(kernels, parts.choice_x, parts.choice_y, setting)

@@ -1,4 +1,4 @@
-"""The median heuristic, and kernels that need no choice."""
+"""The median heuristic as a selector."""
 
 from __future__ import annotations
 
@@ -16,17 +16,20 @@ from btests.selection.swap_pairs import partners
 
 @dataclass(frozen=True, slots=True)
 class MedianHeuristic:
-    r"""The kernel whose bandwidth is the median heuristic, ``sqrt(median(|p - q|^2) / 2)`` over some of the rows.
+    r"""Select the bandwidth by the median heuristic, ``sqrt(median(|p - q|^2) / 2)`` over some of the rows.
 
-    It hands back all rows: the bandwidth does not change when x_a and y_a swap places, so that the sign flips stay
-    exact, and no row is lost to the choice.
+    All rows are tested: the bandwidth is invariant under swaps of x_a and y_a, so sign flips remain exact.
 
     Attributes
     ----------
-    make
-        From a bandwidth to a kernel, such as ``Gaussian`` or ``Laplacian``.
-    n_rows
-        Rows of each sample that are looked at.
+    make : callable
+        Constructor of a kernel from a bandwidth, such as ``Gaussian`` or ``Laplacian``.
+    n_rows : int
+        Rows of each sample from which the median is computed.
+
+    See Also
+    --------
+    btests.median_bandwidth : The bandwidth of given points.
     """
 
     make: Callable[[float], Kernel] = Gaussian
@@ -46,23 +49,23 @@ class MedianHeuristic:
 
 
 def check_rows(n_rows: object) -> None:
-    """Raise unless ``n_rows`` rows have distances."""
+    """Raise unless ``n_rows`` is an integer of at least 2."""
     if isinstance(n_rows, bool) or not isinstance(n_rows, (int, np.integer)) or n_rows < 2:
         raise ValueError(f"n_rows must be a whole number of at least 2, got {n_rows!r}")
 
 
 def check_maker(make: Callable[[float], Kernel]) -> None:
-    """Raise unless ``make`` turns a bandwidth into a kernel."""
+    """Raise unless ``make`` constructs a kernel from a bandwidth."""
     try:
         made = callable(make) and callable(make(1.0))
-    except TypeError:  # a kernel, say, which takes two samples
+    except TypeError:  # for example a kernel object, which takes two samples
         made = False
     if not made:
         raise TypeError(f"make must turn a bandwidth into a kernel, such as Gaussian, got {make!r}")
 
 
 def name_of(make: Callable[[float], Kernel]) -> str:
-    """Return a name that does not differ from run to run, as the address in a function's repr does."""
+    """Return a name without the address in a function's repr, stable across processes."""
     return getattr(make, "__qualname__", type(make).__qualname__)
 
 
@@ -70,6 +73,6 @@ def pooled_bandwidth(x: AnySample, y: AnySample, n_rows: int = 100) -> float:
     """Return the median bandwidth over ``n_rows`` rows of each sample."""
     if not x.is_numeric:
         raise TypeError("a median bandwidth needs rows of numbers, and these are objects; give a kernel for them")
-    # The same places of both samples: a swap of x_a and y_a leaves the choice as it is, and the sign flips exact.
+    # The same positions of both samples: the bandwidth is invariant under swaps of x_a and y_a.
     n = min(n_rows, len(x), len(y))
     return median_bandwidth(np.concatenate([x.head(n), y.head(n)]).astype(np.float64))

@@ -1,4 +1,4 @@
-"""Kernels by name, and checks of what was given for one."""
+"""Lookup of kernels by name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KERNELS: dict[str, Kernel | Selector] = {
 
 
 def check_choice(kernel: object) -> None:
-    """Raise unless this is a kernel, its name, what chooses one, or what tests with several; None is fine."""
+    """Raise unless ``kernel`` is a kernel, the name of one, a selector, an ``Aggregate`` or None."""
     if isinstance(kernel, str) and kernel not in KERNELS:
         raise ValueError(f"kernel must be one of {', '.join(sorted(KERNELS))}, or a kernel object, got {kernel!r}")
     makes_several = kernel is bandwidths or (isinstance(kernel, MakesKernels) and callable(kernel.kernels))

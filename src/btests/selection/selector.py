@@ -1,4 +1,4 @@
-"""Protocol of a selector of kernels, and what it returns."""
+"""Protocol of kernel selectors and their results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from btests.statistics.cost import pair_seconds
 
 
 class Candidate(NamedTuple):
-    """A kernel that was looked at, what it scored (larger is better), and its weight in the choice."""
+    """Candidate kernel, its score (larger is better) and its weight in the selected kernel."""
 
     kernel: Kernel
     score: float
@@ -23,22 +23,22 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A kernel, and the rows that are still valid for testing with it.
+    """Selected kernel and the rows that are valid for testing with it.
 
-    The rows that the choice was made on are not in here, so that nobody can test on them by accident.
+    Training rows are not included, so they cannot be tested by accident.
 
     Attributes
     ----------
-    kernel
-        The choice.
-    x, y
-        The rows that may be tested: those that the choice has not seen, or all where it cannot have spoilt them.
-    candidates
-        All kernels that were looked at.
-    note
-        One sentence where the choice is not what was hoped for (no kernel found a difference, ...), else empty.
-    n_train
-        Rows of x and of y that the choice used up.
+    kernel : Kernel
+        The selected kernel.
+    x, y : AnySample
+        Test rows: rows not used for selection, or all rows if the selection is swap-invariant.
+    candidates : tuple of Candidate
+        All kernels that were compared.
+    note : str
+        One sentence if the selection failed in some way (no kernel found a difference, ...), else empty.
+    n_train : (int, int)
+        Rows of x and of y used for selection.
     """
 
     kernel: Kernel
@@ -51,7 +51,17 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Options of a test that a selector needs: rule for the block size, arithmetic, and executor of the blocks."""
+    """Options of a test that a selector needs.
+
+    Attributes
+    ----------
+    rule : BlockRule
+        Rule for the block size.
+    dtype : str
+        Arithmetic, ``"float32"`` or ``"float64"``.
+    executor : Executor
+        Computes summaries of blocks.
+    """
 
     rule: BlockRule = field(default_factory=BlockRule)
     dtype: str = "float64"
@@ -64,8 +74,8 @@ class Setting:
 
 @runtime_checkable
 class Selector(Protocol):
-    """Chooses the kernel on some of the rows, and hands back those that are still valid for testing."""
+    """Protocol of selectors: choose a kernel on some of the rows and return the rows that are valid for testing."""
 
     def select(self, x: AnySample, y: AnySample, setting: Setting) -> Selection:
-        """Return the kernel and the rows to test with it."""
+        """Return the selected kernel and the test rows."""
         ...

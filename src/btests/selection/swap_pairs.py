@@ -1,4 +1,4 @@
-"""Rows that a choice may look at and all rows be tested after it."""
+"""Swap-invariant row pairs, usable for kernel selection without invalidating the sign-flip test."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import numpy as np
 from btests.data.sample import AnySample
 from btests.plan import Plan
 
-# The golden section: steps of this share of a circle fall everywhere on it, however many there are.
+# Golden ratio: multiples modulo 1 form a low-discrepancy sequence.
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
-# No choice looks at more rows than this; the places of all of them would cost memory for each row.
+# More rows than any selector uses; bounds the memory of the positions.
 _ENOUGH = 2**20
 
 
 def partners(x: AnySample, y: AnySample, block_size: int) -> tuple[AnySample, AnySample]:
-    """Return the rows of x and those of y that sign flips swap with them, place by place.
+    """Return the rows of x and of y that sign flips swap with each other, in matching order.
 
-    What is chosen by the first so many of both does not change when partners swap, so the flips stay exact. Samples of
-    one length are such as they are. Of others the rows without a partner are left out; in an order of the user's own
-    the rows are taken from all over it, lest it be sorted.
+    A choice that depends on the first rows of both, symmetrically, is invariant under swaps, so the flips remain exact.
+    Samples of one length are returned unchanged. For others, rows without a partner are excluded. If the rows were not
+    shuffled, pairs are taken from positions spread over the whole sample, since the data may be sorted.
     """
     if len(x) == len(y):
         return x, y

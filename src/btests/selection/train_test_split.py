@@ -1,4 +1,4 @@
-"""Split of the rows into those for the choice of a kernel and those for the test."""
+"""Split of the rows into a training part for kernel selection and a test part."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from btests.kernels.kernel import Kernel
 from btests.plan import Array
 from btests.selection.selector import Candidate, Selection, Setting
 
-# Two blocks of two rows: the least that have a spread, and a choice that no row can spare for the test.
+# Two blocks of two rows: the least that have a standard deviation.
 _LEAST_ROWS = 4
 
 
 class Parts(NamedTuple):
-    """Both samples in two parts each: no row is in two of them."""
+    """Training rows (``choice_x``, ``choice_y``) and test rows of both samples; disjoint."""
 
     choice_x: AnySample
     choice_y: AnySample
@@ -29,17 +29,28 @@ class Parts(NamedTuple):
 
 
 def check_fraction(fraction: object) -> None:
-    """Raise unless ``fraction`` is a share of the rows that leaves some for the test."""
+    """Raise unless ``fraction`` is strictly between 0 and 1."""
     number = isinstance(fraction, (int, float, np.floating)) and not isinstance(fraction, bool)
     if not (number and isinstance(fraction, (int, float, np.floating)) and 0.0 < fraction < 1.0):
         raise ValueError(f"fraction must be between 0 and 1, both excluded, got {fraction!r}")
 
 
 def split(x: AnySample, y: AnySample, fraction: float, setting: Setting, *, as_many: bool = False) -> Parts:
-    """Return a share of the rows for the choice and the others for the test; ``as_many`` rows of x as of y on demand.
+    """Return a share of the rows for kernel selection and the others for the test.
 
-    It is the first rows in their order, which is random unless the user wants no shuffle. Samples of the same length
-    stay so.
+    The first rows in their order are used for selection; the order is random unless shuffling is off. Samples of the
+    same length remain so.
+
+    Parameters
+    ----------
+    x, y : AnySample
+        Both samples.
+    fraction : float
+        Share of the rows used for selection.
+    setting : Setting
+        Options of the test; a fixed block size must not exceed the number of test rows.
+    as_many : bool
+        Whether to take as many training rows from the longer sample as from the shorter one.
     """
     n_x, n_y = len(x), len(y)
     shorter = min(n_x, n_y)
@@ -71,11 +82,26 @@ def take_best(
     note: str = "",
     slack: Array | float = 0.0,
 ) -> Selection:
-    """Return the kernel of the largest score, the first of them where several have it, within their ``slack``.
+    """Return the kernel with the largest score, the first one of ties within ``slack``.
 
-    A kernel that is 0 or constant on the rows of the choice has the score 0, which would beat one that was unlucky and
-    is negative; so it is not asked. Where all are such, there is nothing to choose by: the answer is the average of
-    them all, which is blind to none of the differences that one of them can see, and a warning.
+    Kernels that are 0 or constant on the training rows have score 0, which exceeds negative scores; they are ignored.
+    If all are, the average of all kernels is returned, with a warning: it has power against every difference that one
+    of them detects.
+
+    Parameters
+    ----------
+    kernels : tuple of Kernel
+        J kernels.
+    scores : ndarray of shape (J,)
+        Scores, larger is better.
+    is_alive : ndarray of bool, shape (J,)
+        Kernels that may be selected.
+    parts : Parts
+        Training and test rows.
+    note : str
+        Note of the result.
+    slack : ndarray of shape (J,) or float
+        Rounding error of the scores.
     """
     if not is_alive.any():
         note = "no kernel tells any rows apart, so nothing can be chosen; taking all with the same weight"
@@ -87,12 +113,12 @@ def take_best(
 
 
 def first_of_the_best(scores: Array, is_alive: npt.NDArray[np.bool_], slack: Array | float) -> int:
-    """Return the first of the alive whose score is the largest, within its ``slack``: (J,) to a number."""
+    """Return the index of the first kernel of ``is_alive`` whose score is the largest within ``slack``: (J,) to int."""
     return int(np.argmax(is_alive & (scores + slack >= np.where(is_alive, scores - slack, -np.inf).max())))
 
 
 def combine(kernels: tuple[Kernel, ...], scores: Array, weights: Array, parts: Parts, note: str = "") -> Selection:
-    """Return the weighted sum of the kernels, or the only one with a weight, and the rows that it has not seen."""
+    """Return the weighted sum of the kernels, or the only one with positive weight, and the test rows."""
     candidates = tuple(
         Candidate(kernel, float(s), float(w)) for kernel, s, w in zip(kernels, scores, weights, strict=True)
     )

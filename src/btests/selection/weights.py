@@ -1,4 +1,4 @@
-"""The best non-negative combination of kernels."""
+"""Selection of a non-negative combination of kernels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from btests.selection.family import AnyFamily, check_family, kernels_of, shown
 from btests.selection.selector import Selection, Setting
 from btests.selection.train_test_split import NO_DIFFERENCE, check_fraction, combine, split, take_best
 
-# What the solution may miss its own conditions by, on the scale where diagonal and largest mean are 1.
+# Tolerance of the optimality conditions, on the scale where the diagonal and the largest mean are 1.
 _TOLERANCE = 1e-8
 
 
@@ -25,31 +25,30 @@ def minimise(matrix: Array, means: Array) -> Array | None:
 
     With ``A = R'R``, let u minimise ``|R u - R^-T eta|^2`` over u >= 0. Its conditions are ``A u - eta >= 0``, and
     ``= 0`` where u > 0; divided by ``eta' u`` they are those of the programme, with the multiplier ``1 / eta' u``. So
-    ``w = u / eta' u``, and non-negative least squares (Lawson and Hanson, by way of scipy), which ends after finitely
-    many exact steps, does all the work.
+    ``w = u / eta' u``, computed by non-negative least squares (Lawson and Hanson, ``scipy.optimize.nnls``).
 
     Parameters
     ----------
-    matrix
-        Symmetric, positive semidefinite, with a positive diagonal: A, the paper's Q + regulariser.
-    means
+    matrix : ndarray of shape (J, J)
+        A, the paper's Q + regulariser: symmetric, positive semidefinite, with a positive diagonal.
+    means : ndarray of shape (J,)
         eta.
 
     Returns
     -------
-    Array or None
-        None where no mean is positive, so that nothing satisfies the constraints, and where the solver failed.
+    ndarray of shape (J,) or None
+        None if no mean is positive, so that the constraints are infeasible, and if the solver failed.
     """
     from scipy import optimize
 
     if not np.any(means > 0.0):
         return None
-    # Of any scale: unit diagonal, and means of at most 1. Neither changes which weights are 0.
+    # Scale to unit diagonal and means of at most 1. Neither changes which weights are 0.
     unit = 1.0 / np.sqrt(np.diagonal(matrix))
     scaled = matrix * unit[:, None] * unit
     eta = means * unit
     eta = eta / np.abs(eta).max()
-    # By eigenvalues, not Cholesky: rounding leaves a singular matrix with some that are negative.
+    # By eigenvalues, not Cholesky: rounding gives a singular matrix negative eigenvalues.
     eigenvalues, vectors = np.linalg.eigh(scaled)
     roots = np.sqrt(np.maximum(eigenvalues, len(means) * np.finfo(np.float64).eps * eigenvalues[-1]))
     root = roots[:, None] * vectors.T
@@ -66,37 +65,41 @@ def minimise(matrix: Array, means: Array) -> Array | None:
     return np.asarray(u * unit / (means @ (u * unit)))
 
 
-# The paper's experiments drop smaller weights. Here those of kernels brought to one spread, so that a useful kernel of
-# large values, whose weight must be small, is not lost to one of small values.
+# The paper's experiments drop smaller weights. Here they are compared after scaling kernels to one standard deviation,
+# so that a useful kernel with large values, and hence a small weight, is kept.
 _SMALLEST = 1e-7
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    r"""The non-negative combination of kernels with the largest ratio of mean and standard deviation.
+    r"""Select the non-negative combination of kernels with the largest ratio of mean and standard deviation.
 
-    On some of the rows it minimises ``w' (Q + regulariser I) w`` subject to ``eta' w = 1`` and ``w >= 0``. There eta
-    holds the averages and Q the covariances of the block statistics, one per kernel (section 3 of the paper). Weights
-    below 1e-7, of kernels brought to one spread, are dropped, and the others sum to 1. The other rows are tested.
-    A weight is not a share of the statistic: a kernel of small values may have a large weight and add little. With
-    fewer blocks to learn from than kernels, Q is singular and the weights follow chance: take a smaller family, or
-    ``MaxRatio``.
+    On held-out rows it minimises ``w' (Q + regulariser I) w`` subject to ``eta' w = 1`` and ``w >= 0``, where eta holds
+    the averages and Q the covariances of the block statistics, one per kernel (section 3 of the paper). Weights below
+    1e-7, of kernels scaled to one standard deviation, are dropped, and the others sum to 1. The other rows are tested.
+    A weight is not a share of the statistic: a kernel with small values may have a large weight and contribute little.
+    With fewer blocks than kernels, Q is singular and the weights are arbitrary: use a smaller family, or ``MaxRatio``.
 
-    Where no kernel has a positive mean, nothing satisfies the constraints: then the answer is the one kernel of the
-    largest ratio, as ``MaxRatio`` has it, with a ``SelectionWarning`` and a note in the result. The same if the solver
-    should fail. Such a test is valid all the same, for its rows were not seen; it will seldom find a difference.
+    If no kernel has a positive mean, the constraints are infeasible. Then the single kernel with the largest ratio is
+    selected, as by ``MaxRatio``, with a ``SelectionWarning`` and a note in the result; likewise if the solver fails.
+    The test is valid nevertheless, since its rows were held out; it has little power.
 
     Attributes
     ----------
-    family
-        A list of kernels, or what makes one of the rows that the choice is made on, such as ``PerCoordinate()``.
-    regulariser
+    family : sequence of Kernel or MakesKernels
+        Kernels, or a family that depends on the training rows, such as ``PerCoordinate()``.
+    regulariser : float
         Added to the variances of the block statistics, as sums over the ``B (B - 1) / 2`` pairs of a block.
-    fraction
-        Share of the rows that the choice is made on, and that are not tested.
-    ask_all
-        Ask also kernels that see fewer than five pairs of rows, as the paper does; under the null hypothesis they are
-        taken often, and find nothing.
+    fraction : float
+        Share of the rows used for selection; they are not tested.
+    ask_all : bool
+        Whether to include kernels with fewer than five effective pairs of rows, as the paper does. Under the null
+        hypothesis they are selected often, and have no power.
+
+    See Also
+    --------
+    MaxRatio : a single kernel.
+    Aggregate : all kernels on all rows.
 
     References
     ----------
@@ -128,7 +131,7 @@ class Weights:
             raise TypeError(f"ask_all must be True or False, got {self.ask_all!r}")
 
     def select(self, x: AnySample, y: AnySample, setting: Setting) -> Selection:
-        """Return the combination and the rows to test with it."""
+        """Return the combination and the test rows."""
         parts = split(x, y, self.fraction, setting)
         kernels = kernels_of(self.family, parts.choice_x, parts.choice_y)
         evidence = gather(kernels, parts.choice_x, parts.choice_y, setting, ask_all=self.ask_all)
@@ -138,7 +141,7 @@ class Weights:
         reason = "the weights could not be found" if np.any(ratios > 0.0) else NO_DIFFERENCE
         note = f"{reason}; taking the one of the largest ratio of mean and standard deviation"
         slack = evidence.slack(self.regulariser)
-        if evidence.is_alive.any():  # else take_best warns of something worse
+        if evidence.is_alive.any():  # otherwise take_best issues its own warning
             warn(note, SelectionWarning)
         return take_best(kernels, ratios, evidence.is_alive, parts, note=note, slack=slack)
 
@@ -148,9 +151,9 @@ class Weights:
 
 
 def best_weights(evidence: Evidence, regulariser: float) -> Array | None:
-    """Return weights (J,) that sum to 1, or None where there are none."""
-    # In units of each kernel's spread: the same programme, and a matrix that no scale of a kernel can spoil.
-    # Without the kernels that see nothing: among many of them the solver has gone astray.
+    """Return weights (J,) that sum to 1, or None if there is no solution."""
+    # In units of each kernel's standard deviation: the same programme, well-scaled for kernels of any size.
+    # Without kernels that are 0 or constant: with many of them the solver has failed to converge.
     alive = np.flatnonzero(evidence.is_alive)
     found = minimise(evidence.correlations(regulariser)[np.ix_(alive, alive)], evidence.ratios(regulariser)[alive])
     if found is None:
