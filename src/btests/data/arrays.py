@@ -1,4 +1,4 @@
-"""Rows in memory, or in an array that is mapped into it, as a source."""
+"""Rows of an array in memory or of a memory map as a source."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from btests.plan import Index
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ArraySource:
-    """The rows of an array (n, d) or (n,) of numbers, which is not copied."""
+    """Rows of an array (n, d) or (n,) of numbers; the array is not copied."""
 
     array: Rows
     name: str = "the array"
@@ -29,7 +29,7 @@ class ArraySource:
             object.__setattr__(self, "array", self.array[:, None])
 
     def __repr__(self) -> str:
-        # An array has no name to tell it by: a few of its rows do.
+        # Arrays have no name: a hash of some rows identifies them in checkpoints.
         some = np.ascontiguousarray(self.array[:: max(1, len(self.array) // 64)])
         return f"ArraySource({self.array.shape}, {self.array.dtype}, {hashlib.sha256(some.tobytes()).hexdigest()})"
 
@@ -50,16 +50,16 @@ class ArraySource:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """What rows come out as."""
+        """Type of the rows: float32 or float64."""
         return outcome([self.array.dtype])
 
     @property
     def skipped(self) -> tuple[str, ...]:
-        """Nothing."""
+        """No part was skipped."""
         return ()
 
     def units(self) -> Index | None:
-        """Return None: any row is read by itself."""
+        """Return None: any row can be read by itself."""
         return None
 
     def read(self, first: int, last: int) -> Rows:

@@ -1,4 +1,4 @@
-"""Rows that come in batches from an iterator, whatever it yields."""
+"""Rows from iterators of batches: arrays, tensors, data frames."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from btests.data.source import Rows
 def rows_of(batches: Iterable[Any], name: str = "x") -> Iterator[Rows]:
     """Yield every batch as rows (m, d) of one type, float32 or float64, all of one width.
 
-    A batch is an array, a tensor (of torch and its like), a list of rows, a data frame (columns are matched by name to
-    those of the first), or a tuple or list whose first entry is one of these, as a DataLoader yields. Vectors are
-    refused: nobody can tell a row from rows of one column. What the iterator raises comes out as it is, with a note of
-    how far it had come.
+    A batch is an array, a tensor (such as torch's), a list of rows, a data frame (columns are matched by name to those
+    of the first), or a tuple or list whose first entry is one of these, as a DataLoader yields. Vectors are refused:
+    they may be a row, or rows of one column. Exceptions of the iterator are propagated with a note that counts the
+    batches and rows so far.
 
     Parameters
     ----------
-    batches
-        Anything that can be iterated over.
-    name
-        What messages call it.
+    batches : iterable
+        Batches of rows.
+    name : str
+        Name in messages.
     """
     try:
         source = iter(batches)
@@ -63,12 +63,22 @@ def rows_of(batches: Iterable[Any], name: str = "x") -> Iterator[Rows]:
 def shuffled(
     batches: Iterable[Any], buffer_rows: int, seed: int, *, stream: int = 1, name: str = "x"
 ) -> Iterator[Rows]:
-    """Yield the same rows in another order, never holding more than ``buffer_rows`` and half as many again.
+    """Yield the same rows in a random order, with at most 1.5 ``buffer_rows`` rows in memory.
 
-    A full buffer is shuffled, a half of it leaves, and the other half stays among the rows that follow. So what comes
-    out depends on the rows and their order alone, not on how they were batched. Rows that fit into the buffer are
-    shuffled exactly; of longer streams, a row is rarely dealt far from where it stood: data that are sorted stay
-    sorted at large.
+    A full buffer is shuffled, one half of it is yielded, and the other half is mixed with the rows that follow. The
+    result depends on the rows and their order, not on the sizes of batches. Rows that fit into the buffer are shuffled
+    exactly. In longer streams a row seldom moves far: sorted data remain sorted on large scales.
+
+    Parameters
+    ----------
+    batches : iterable
+        Batches of rows, as in `rows_of`.
+    buffer_rows : int
+        Rows of the buffer.
+    seed, stream : int
+        Seed of the random numbers; streams are independent.
+    name : str
+        Name in messages.
     """
     if buffer_rows < 1:
         raise ValueError(f"buffer_rows must be at least 1, got {buffer_rows}")
@@ -93,7 +103,7 @@ def shuffled(
 
 
 def _batch_itself(batch: Any, label: str) -> Any:
-    """Return the batch out of what an iterator yields, such as a list of a batch and its labels."""
+    """Return the batch of an item of an iterator, such as a list of a batch and its labels."""
     if isinstance(batch, dict):
         raise TypeError(f"{label} is a dictionary; yield its array, such as (batch['x'] for batch in loader)")
     if isinstance(batch, (str, bytes)) or batch is None:
@@ -101,7 +111,7 @@ def _batch_itself(batch: Any, label: str) -> Any:
     if not isinstance(batch, (list, tuple)) or not batch:
         return batch
     entry = batch[0]
-    # A list of vectors is a list of rows, unless they are tensors: nobody but a DataLoader lists those.
+    # A list of vectors is a list of rows, unless they are tensors: a DataLoader yields such lists.
     n_dimensions = getattr(entry, "ndim", 0)
     least = 1 if isinstance(batch, tuple) or hasattr(entry, "detach") else 2
     return entry if hasattr(entry, "columns") or n_dimensions >= least else batch
@@ -111,7 +121,7 @@ def _column_names(batch: Any, label: str) -> list[str] | None:
     """Return the columns of a data frame (pandas, polars, pyarrow), None for anything else."""
     if not hasattr(batch, "__getitem__") or not hasattr(batch, "columns"):
         return None
-    # pyarrow has them in column_names; ask the type, for a pandas column may be called that.
+    # pyarrow has them in column_names; check the type, since a pandas column may have that name.
     names = list(getattr(batch, "column_names" if hasattr(type(batch), "column_names") else "columns"))
     if len(set(names)) < len(names):
         raise ValueError(f"{label} has more than one column of the same name")
@@ -134,7 +144,7 @@ def _rows(batch: Any, names: list[str] | None, label: str) -> Rows:
     if array.ndim in (1, 2) and not len(array):
         return np.empty((0, 1))
     if array.ndim == 1:
-        # What iter(x) yields of an array x, and what a stream of one column may yield, look the same.
+        # Items of iter(x) for an array x are indistinguishable from batches of a stream of one column.
         count = "1 number" if len(array) == 1 else f"{len(array)} numbers"
         raise ValueError(
             f"{label} is a vector of {count}, which may be a row, or rows of one column; yield batches (m, d), such as "

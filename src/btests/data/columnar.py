@@ -180,7 +180,7 @@ def _parquet_outline(path: str) -> tuple[Any, list[int], list[int], None]:
 
 def _file_outline(path: str) -> tuple[Any, list[int], None, None]:
     ipc = arrow("pyarrow.ipc")
-    # One column of a memory map: of what is not compressed, the numbers themselves are not read.
+    # One column of a memory map: the numbers of uncompressed batches are not read.
     with arrow().memory_map(path) as file:
         schema = ipc.open_file(file).schema
         reader = ipc.open_file(file, options=ipc.IpcReadOptions(included_fields=[0]))

@@ -18,7 +18,17 @@ _UNIT_ROWS = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The rows of several parts that have the same columns, one part after another."""
+    """Concatenation of the rows of several parts with the same columns.
+
+    Attributes
+    ----------
+    name : str
+        Name in messages.
+    parts : tuple of Source
+        At least one.
+    skipped : tuple of str
+        Messages of damaged parts that were excluded.
+    """
 
     name: str
     parts: tuple[Source, ...]

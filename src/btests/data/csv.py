@@ -130,7 +130,7 @@ class CsvSource:
         try:
             table = self._parsed(head[:end], {})
         except pa.ArrowException:
-            return frozenset()  # who reads the unit says where
+            return frozenset()  # reading the unit raises an error with the position
         kinds = {j: table.column(i).type for i, j in enumerate(self._chosen)}
         for i, (j, kind) in enumerate(kinds.items()):
             is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
@@ -215,7 +215,7 @@ class CsvSource:
         except (arrow("pyarrow").ArrowException, OSError) as again:
             place = ragged(str(again))
             if place is not None:
-                # The parser counts the rows of what it was given, and a stream not at all.
+                # The parser counts rows from the beginning of the unit, and gives no number for a stream.
                 row = f"row {first_row + place[0] - 1}" if place[0] and self._lines else f"a row from {done} on"
                 counts = f"has {place[1]} cells and the first line has {place[2]}"
                 return DamagedError(f"{self.path!r} is ragged: {row} {counts}")

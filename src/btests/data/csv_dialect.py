@@ -37,8 +37,8 @@ class Lines:
 def count_lines(path: str, offset: int, delimiter: str) -> Lines | None:
     """Return the units of a file from ``offset`` on, or None where only a parser can separate its rows.
 
-    That is so for line ends that are no newline, and for quotes in the middle of a cell: whether they quote depends on
-    all that was before.
+    That is the case for line ends other than newlines, and for quotes in the middle of a cell, whose meaning depends on
+    everything before them.
     """
     edges, starts, quoted = [0], [offset], False
     for unit in _units(path, offset):

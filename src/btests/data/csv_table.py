@@ -1,4 +1,4 @@
-"""Delimited text with a header as tables: whole, with types told from all rows, or in batches of text."""
+"""Delimited text with a header as tables: whole, with types inferred from all rows, or in batches of text."""
 
 from __future__ import annotations
 

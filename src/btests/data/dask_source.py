@@ -1,4 +1,4 @@
-"""Rows in the partitions of a dask array or data frame, which are computed when they are read."""
+"""Rows of the partitions of a dask array or data frame, computed on reading."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from btests.data.cell_checks import check_cells, choose_columns, outcome, warn_o
 from btests.data.source import Rows
 from btests.plan import Index
 
-#: From delayed values of dask to what they compute to.
+#: Function from delayed values of dask to their results.
 Compute = Callable[[Sequence[Any]], list[Any]]
 
 _compute: ContextVar[Compute | None] = ContextVar("btests_compute", default=None)
@@ -23,9 +23,9 @@ _compute: ContextVar[Compute | None] = ContextVar("btests_compute", default=None
 
 @contextmanager
 def computed_by(compute: Compute) -> Iterator[None]:
-    """Have what is computed inside, in this thread, computed elsewhere: on a cluster.
+    """Compute delayed values of this thread with ``compute``, such as on a cluster, inside the context.
 
-    ``client.as_current()`` would change dask's settings for all threads, and two at a time leave them changed.
+    ``client.as_current()`` changes dask's settings for all threads, and does not restore them if two contexts overlap.
     """
     token = _compute.set(compute)
     try:
@@ -42,23 +42,25 @@ def _values(tasks: Sequence[Any]) -> list[Any]:
 
 
 def is_dask(value: object) -> bool:
-    """Whether this is something of dask's; dask is not imported to see it."""
+    """Return whether this is a dask collection, without importing dask."""
     package = type(value).__module__.partition(".")[0]
     return package in ("dask", "dask_expr") and "dask" in sys.modules and hasattr(value, "__dask_graph__")
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What every partition of a sample must be: the same value makes the same rows of it in any process.
+    """Columns and type of the rows of every partition; converts partitions to rows in any process.
 
     Attributes
     ----------
-    name
-        What messages call the sample.
-    names
-        Names of the columns of a data frame, None of an array.
-    width, dtype
-        Columns, and what rows come out as.
+    name : str
+        Name of the sample in messages.
+    names : tuple of str or None
+        Names of the columns of a data frame; None for an array.
+    width : int
+        Number of columns.
+    dtype : numpy.dtype
+        Type of the rows.
     """
 
     name: str
@@ -67,7 +69,7 @@ class Outline:
     dtype: np.dtype[Any]
 
     def rows(self, partition: Any, number: int, first_row: int) -> Rows:
-        """Return what a partition computes to as rows (m, width), contiguous, and check them."""
+        """Return the value of a partition as checked, contiguous rows (m, width)."""
         label = f"{self.name}, in partition {number},"
         columns = [partition] if self.names is None else [partition[c] for c in self.names]
         cells = [self._numbers(column, label) for column in columns]
@@ -94,18 +96,20 @@ class Outline:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DaskSource:
-    """The rows of a dask array (n, d) or (n,), or of a dask data frame of numbers; partitions are read as a whole.
+    """Rows of a dask array (n, d) or (n,), or of a dask data frame of numbers; partitions are read as a whole.
 
-    How many rows each partition has is found out here where dask does not know it, by computing all of them once.
+    Unknown lengths of partitions are determined on construction, by computing all partitions once.
 
     Attributes
     ----------
-    collection
-        The array or data frame.
-    name
-        What messages call it.
-    columns
+    collection : dask.array.Array, dask.dataframe.DataFrame or dask.dataframe.Series
+        The collection.
+    name : str
+        Name in messages.
+    columns : tuple of str or None
         Names of the columns of a data frame, in this order; None is all of them.
+    outline : Outline
+        Columns and type of the rows.
     """
 
     collection: Any
@@ -127,9 +131,9 @@ class DaskSource:
         return self.collection if outline.names is None else self.collection[list(outline.names)]
 
     def __repr__(self) -> str:
-        # The name of a dask collection is a digest of how it is made.
-        told = getattr(self.collection, "name", None) if hasattr(self.collection, "chunks") else self.collection._name
-        return f"DaskSource({told}, {self.n_rows} rows, {self.outline})"
+        # The name of a dask collection is a digest of its graph.
+        name = getattr(self.collection, "name", None) if hasattr(self.collection, "chunks") else self.collection._name
+        return f"DaskSource({name}, {self.n_rows} rows, {self.outline})"
 
     @property
     def n_rows(self) -> int:
@@ -143,17 +147,17 @@ class DaskSource:
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """Names of those columns, None of an array."""
+        """Names of those columns; None for an array."""
         return self.outline.names
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """What rows come out as."""
+        """Type of the rows: float32 or float64."""
         return self.outline.dtype
 
     @property
     def skipped(self) -> tuple[str, ...]:
-        """Nothing."""
+        """No part was skipped."""
         return ()
 
     def units(self) -> Index:
@@ -161,7 +165,7 @@ class DaskSource:
         return self._edges
 
     def partitions(self) -> list[Any]:
-        """Return the partitions, each as a delayed value: of an array (m, d), or of a frame."""
+        """Return the partitions as delayed values of arrays (m, d) or data frames."""
         return list(np.ravel(np.asarray(self.collection.to_delayed(), dtype=object)))
 
     def read(self, first: int, last: int) -> Rows:
@@ -194,7 +198,7 @@ class DaskSource:
 
 
 def _outline(collection: Any, name: str, columns: Sequence[str] | None) -> Outline:
-    kind = type(collection).__name__  # what a Delayed is asked for, it has
+    kind = type(collection).__name__  # not hasattr: a Delayed has every attribute
     if kind not in ("Array", "DataFrame", "Series"):
         raise TypeError(f"{name} must be a dask array or data frame, got a dask {kind}")
     if kind == "Array":
@@ -233,7 +237,7 @@ def _lengths(collection: Any) -> list[int]:
         known = collection.chunks[0]
         if not np.isnan(known).any():
             return [int(n) for n in known]
-    else:  # one column is enough, and of a Parquet file no other is read
+    else:  # one column is enough, and the others of a Parquet file are not read
         collection = collection if collection.ndim == 1 else collection[collection.columns[0]]
     partitions = np.ravel(np.asarray(collection.to_delayed(), dtype=object))
     return [int(n) for n in _values([dask.delayed(len)(part) for part in partitions])]

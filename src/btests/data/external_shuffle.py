@@ -1,4 +1,4 @@
-"""An exact shuffle of what cannot be read at random: one pass over the source, through a temporary file."""
+"""External shuffle: an exact permutation of a source without random access, through a temporary file."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from btests.data.source import Rows, Source
 from btests.data.take import gather, octets, scatter
 from btests.plan import Index
 
-# What one bucket takes in memory when it is read, about: more for large files, so that they have not too many.
+# Approximate memory of one bucket when it is read; larger for large files, to limit the number of buckets.
 _BUCKET_BYTES, _LARGEST_BUCKET = 2**25, 2**27
 _MANY_BUCKETS = 2**10
 
-# Bytes of rows that are read from the source at a time, as a share of a bucket: each of them is cut into as many
-# pieces as there are buckets, and small pieces are slow to write.
+# Rows are read from the source in pieces of a bucket's size over this: each is split into as many parts as there are
+# buckets, and small parts are slow to write.
 _PIECE_SHARE = 2
 
 # Bytes of a position within a bucket.
 _PLACE = np.dtype(np.uint32)
 
-# A file system that does not reserve space.
+# Error numbers of file systems that do not support reservation of space.
 _NO_RESERVE = {errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS}
 
 
@@ -38,7 +38,7 @@ class NoSpaceError(ValueError):
 
 @dataclass(slots=True)
 class _Bucket:
-    """The bucket that was read last."""
+    """Cache of the bucket that was read last."""
 
     number: int = -1
     rows: Rows | None = None
@@ -47,11 +47,20 @@ class _Bucket:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Spilled:
-    """Rows in the order in which they are dealt, in a temporary file that nobody else sees.
+    """Permuted rows in a private temporary file.
 
-    The file has no name in its folder where the system allows it (and loses it when it is closed elsewhere), so nothing
-    is left behind, however the process ends. Bucket ``k`` has its own stretch of the file, with the rows at positions
-    ``k * bucket_rows`` and on, in the order in which the source had them, and then the place of each of them.
+    The file has no name in its folder if the system allows it (otherwise it is deleted on closing), so nothing is left
+    behind when the process ends. Bucket ``k`` is a contiguous part of the file: the rows at positions from
+    ``k * bucket_rows`` on, in the order of the source, followed by the position of each within the bucket.
+
+    Attributes
+    ----------
+    n_rows, width : int
+        Shape of the rows.
+    dtype : numpy.dtype
+        Type of the rows.
+    bucket_rows : int
+        Rows of a bucket.
     """
 
     n_rows: int
@@ -62,7 +71,7 @@ class Spilled:
     _last: _Bucket = field(init=False, repr=False, default_factory=_Bucket)
 
     def __post_init__(self) -> None:
-        weakref.finalize(self, self._file.close)  # the space is given back with the last reference, too
+        weakref.finalize(self, self._file.close)  # also free the space with the last reference
 
     def __enter__(self) -> Spilled:
         return self
@@ -71,11 +80,11 @@ class Spilled:
         self.close()
 
     def close(self) -> None:
-        """Give the space on the disk back."""
+        """Free the space on disk."""
         self._file.close()
 
     def window(self, first: int, last: int) -> Rows:
-        """Return the rows at positions ``first .. last - 1``, not to be written to: (last - first, width)."""
+        """Return the rows at positions ``first .. last - 1``, read-only: (last - first, width)."""
         pieces = []
         for k in range(first // self.bucket_rows, -(-last // self.bucket_rows)):
             start = k * self.bucket_rows
@@ -97,7 +106,7 @@ class Spilled:
     def _bucket(self, k: int) -> Rows:
         with self._last.lock:
             if self._last.number != k or self._last.rows is None:
-                self._last.rows = None  # two of them need not be in memory at once
+                self._last.rows = None  # free the old bucket before the new one is read
                 self._last.rows, self._last.number = self._placed(k), k
             return self._last.rows
 
@@ -123,20 +132,27 @@ def spill(
     *,
     report: Callable[[int], None] | None = None,
 ) -> Spilled:
-    """Return the rows of ``source`` in ``order``, exactly, after one pass over it.
+    """Write the rows of ``source`` in ``order`` to a temporary file, in one pass, and return it.
 
     Parameters
     ----------
-    source, order
-        What is read, and in which order it is wanted.
-    n_rows_per_bucket
-        Rows that are read back at a time; None is about 16 MB of them.
-    folder
-        Where the temporary file is; None is the system's folder for such files.
-    report
-        Is called with the number of rows that are done, now and then.
+    source : Source
+        Rows to be permuted.
+    order : Order
+        The permutation.
+    n_rows_per_bucket : int, optional
+        Rows that are read back at a time; by default 16 MB of them, up to 64 MB for large sources.
+    folder : str or path-like, optional
+        Folder of the temporary file; by default that of the system.
+    report : callable, optional
+        Called with the number of rows done, after each piece.
+
+    Raises
+    ------
+    NoSpaceError
+        If the folder has too little free space, or cannot be written to.
     """
-    import tempfile  # not before it is needed: these two take as long to import as all of this package
+    import tempfile  # imported on demand: slow to import
 
     row_bytes = source.width * source.dtype.itemsize
     where = os.fspath(folder) if folder is not None else tempfile.gettempdir()
@@ -156,7 +172,7 @@ def spill(
     except OSError as error:
         file.close()
         raise NoSpaceError(_complaint(error, needed, where, source)) from None
-    except BaseException:  # also Ctrl-C: the file goes with its last name
+    except BaseException:  # also KeyboardInterrupt: closing deletes the file
         file.close()
         raise
     return spilled
@@ -172,7 +188,7 @@ def _fill(
         positions = order.positions(np.arange(done, done + len(rows), dtype=np.int64))
         buckets = positions // spilled.bucket_rows
         places = (positions - buckets * spilled.bucket_rows).astype(_PLACE)
-        # Few buckets: numbers of 16 bits are sorted by counting.
+        # numpy sorts 16-bit integers by radix sort.
         turn = np.argsort(buckets.astype(np.uint16) if n_buckets <= 2**16 else buckets, kind="stable")
         rows, places = gather(rows, turn), places[turn]  # noqa: PLW2901
         counts = np.bincount(buckets, minlength=n_buckets)
@@ -189,7 +205,7 @@ def _fill(
 
 
 def _pieces(source: Source, step: int) -> Iterator[Rows]:
-    """Yield the rows of a source in pieces of about ``step`` rows, however small those are that it gives."""
+    """Yield the rows of a source in pieces of at least ``step`` rows, merging small ones."""
     held: list[Rows] = []
     count = 0
     for rows in source.scan(step):
@@ -213,17 +229,17 @@ def _write(spilled: Spilled, k: int, filled: int, rows: Rows, places: Rows) -> N
 def _write_at(file: IO[bytes], offset: int, part: Rows) -> None:
     view = octets(part)
     file.seek(offset)
-    while view:  # a write may be a part of what was asked for
+    while view:  # writes may be partial
         view = view[file.write(view) :]
 
 
 def _start(spilled: Spilled, k: int) -> int:
-    """Return where the stretch of a bucket begins."""
+    """Return the byte offset of a bucket."""
     return k * spilled.bucket_rows * (spilled.width * spilled.dtype.itemsize + _PLACE.itemsize)
 
 
 def _reserve(file: IO[bytes], needed: int) -> None:
-    """Take the space now: a disk that is too full is seen before an hour of work, not after it."""
+    """Reserve the space of the file, so that a full disk is an error before the pass over the source."""
     if not hasattr(os, "posix_fallocate"):
         return
     try:

@@ -1,4 +1,4 @@
-"""A random-looking order of any number of rows that is computed where it is needed, and never held."""
+"""Pseudorandom permutation of any number of rows in constant memory, by a Feistel network."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy.typing as npt
 
 from btests.plan import Index
 
-# Rounds of the Feistel network: four look like chance where the round function does (Luby and Rackoff 1988), and
-# this one is no more than a good mixer; four more cost 20 ns a row.
+# Rounds of the Feistel network: four suffice for a pseudorandom round function (Luby and Rackoff 1988). This one is
+# only a good mixer; four more rounds cost 20 ns per row.
 _ROUNDS = 8
 
-# Positions at a time: the few arrays of a round stay in the cache.
+# Positions per batch: the arrays of a round fit into the cache.
 _STEP = 2**14
 
-# Multipliers of the splitmix64 finaliser (Steele, Lea, Flood 2014): every bit of a word reaches its upper half.
+# Multipliers of the splitmix64 finaliser (Steele, Lea, Flood 2014): every bit of a word affects its upper half.
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _HALF = np.uint64(32)
 
@@ -26,12 +26,22 @@ _Words = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True)
 class Keyed:
-    """A bijection of ``n`` rows that is computed and never held: for so many rows that a permutation is too large.
+    """Permutation of ``n`` rows in constant memory, for more rows than an array of indices should hold.
 
-    A Feistel network with addition modulo ``s`` on the digits of a position in base ``s``, the smallest number whose
-    square is at least ``n`` (Black and Rogaway 2002, "Ciphers with arbitrary finite domains"). Of the s^2 places at
-    most 2 sqrt(n) lie beyond ``n``; who lands there walks on along its cycle. Powers of two would have up to three
-    places in four beyond, and as many walks.
+    A Feistel network with addition modulo ``s`` on the digits of a position in base ``s``, the smallest integer whose
+    square is at least ``n``. At most 2 sqrt(n) of the s^2 values are ``n`` or more; the network is applied to those
+    again (cycle walking). With a power of two up to three in four values would need that.
+
+    Attributes
+    ----------
+    n : int
+        Number of rows.
+    key : tuple of int
+        Key such as (seed, stream).
+
+    References
+    ----------
+    J. Black, P. Rogaway, "Ciphers with Arbitrary Finite Domains", CT-RSA 2002.
     """
 
     n: int
@@ -46,7 +56,7 @@ class Keyed:
 
     @property
     def how(self) -> str:
-        """What was done to the rows."""
+        """Kind of shuffle."""
         return "exact"
 
     def rows(self, first: int, last: int) -> Index:
@@ -79,18 +89,18 @@ class Keyed:
         if forward:
             for key in self._keys:
                 high += _round(low, key, side)
-                np.minimum(high, high - side, out=high)  # modulo: the difference wraps around where it is negative
+                np.minimum(high, high - side, out=high)  # modulo: negative differences wrap to huge unsigned values
                 high, low = low, high
         else:
             for key in reversed(self._keys):
                 high, low = low, high
                 high -= _round(low, key, side)
-                np.minimum(high, high + side, out=high)  # a negative number is a huge one here, and one turn too low
+                np.minimum(high, high + side, out=high)  # modulo: negative values are huge until side is added
         return high * side + low
 
 
 def _round(words: _Words, key: np.uint64, side: np.uint64) -> _Words:
-    """Return numbers below ``side`` < 2^32 that look drawn at random for each word: (m,) to (m,)."""
+    """Return pseudorandom integers below ``side`` < 2^32, one per word: (m,) to (m,)."""
     mixed = words ^ key
     mixed *= _FIRST
     mixed ^= mixed >> _HALF

@@ -1,4 +1,4 @@
-"""Rows in a .npy file, of any size: any row can be read by itself."""
+"""Rows of a .npy file of any size, with random access."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class NpySource:
                 found[:] = cells.reshape(self.width, self.n_rows)[:, rows].T
             else:
                 np.take(cells.reshape(self.n_rows, self.width), rows, axis=0, out=found, mode="clip")
-            del cells  # the map cannot be closed while an array looks at it
+            del cells  # the map cannot be closed while an array refers to it
 
     def _checked(self, found: Rows, number: Any) -> Rows:
         warn_of_huge_whole_numbers(found, repr(self.name))

@@ -1,4 +1,4 @@
-"""Rows of a source in the order in which they are dealt: what a test reads."""
+"""Rows of a source in permuted order, read in windows."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from btests.data.source import Rows, Source
 from btests.data.take import gather, scatter
 from btests.plan import Index
 
-#: What a sample may hold in memory beside the window that was asked for, in bytes.
+#: Bytes that a sample may hold in memory in addition to the requested window.
 MEMORY = 2**27
 
-# How often a source is read, at most, before it is worth a temporary file. Where rows can be read singly a pass is
-# a sweep over the file at the speed of the disk; elsewhere it is unpacked each time.
+# Maximum number of passes over a source before a temporary file is used: _SWEEPS with random access, where a pass runs
+# at the speed of the disk, _PASSES otherwise, where every pass decodes the file again.
 _PASSES = 4
 _SWEEPS = 16
 
-# Units of a buffer, where any row can be read by itself and units are ours to choose.
+# Units per buffer for sources with random access, which have no units of their own.
 _PIECES = 16
 
 
 @dataclass(slots=True)
 class _Held:
-    """What was read ahead, positions ``first`` and on, where it goes on, and the temporary file if there is one."""
+    """Rows read ahead, from position ``first`` on, the iterator that continues them, and the temporary file."""
 
     first: int = 0
     rows: Rows | None = None
@@ -43,16 +43,18 @@ class _Held:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PermutedRows:
-    """The rows of ``source`` in ``order``, a window at a time, the same rows however they are fetched.
+    """Rows of ``source`` in ``order``, one window at a time; the rows do not depend on the access method.
 
     Attributes
     ----------
-    source, order
-        Where rows are, and in which order they are dealt.
-    memory
+    source : Source
+        The rows.
+    order : Order
+        Their permutation.
+    memory : int
         Bytes that may be read ahead.
-    folder
-        For the temporary file, where one is needed; None is the system's folder.
+    folder : str or None
+        Folder of the temporary file, if one is needed; None is that of the system.
     """
 
     source: Source
@@ -76,10 +78,10 @@ class PermutedRows:
         memory: int = MEMORY,
         folder: str | None = None,
     ) -> PermutedRows:
-        """Return the rows of a source as they are dealt for a seed and a stream (1 for x, 2 for y).
+        """Return the rows of a source in the order of a seed and a stream (1 for x, 2 for y).
 
-        ``shuffle`` is True (any row anywhere), False (as stored) or ``"buffered"``: units in random order, as many
-        shuffled together as memory holds.
+        ``shuffle`` is True (exact), False (as stored) or ``"buffered"``: units in random order, as many shuffled
+        together as fit into memory.
         """
         if shuffle not in (True, False, "buffered"):
             raise ValueError(f"shuffle must be True, False or 'buffered', got {shuffle!r}")
@@ -108,12 +110,12 @@ class PermutedRows:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """What rows come out as."""
+        """Type of the rows: float32 or float64."""
         return self.source.dtype
 
     @property
     def identity(self) -> str:
-        """What tells these rows in this order from others: files, their sizes and times, and the order."""
+        """Identifier of these rows in this order: files, their sizes and times, and the order."""
         return f"{self.source!r} {_stamps(self.source)} {self.order!r}"
 
     @property
@@ -123,7 +125,7 @@ class PermutedRows:
 
     @property
     def by(self) -> str:
-        """How rows are fetched: ``"ranges"``, ``"takes"`` or ``"a temporary file"``."""
+        """Access method: ``"ranges"``, ``"takes"`` or ``"a temporary file"``."""
         if not self._held.way:
             passes = _SWEEPS if self.source.units() is None else _PASSES
             is_few = isinstance(self.order, Buffered) or self.source.n_rows <= passes * self._ahead
@@ -136,19 +138,19 @@ class PermutedRows:
         return _rows_in(self.memory, self.source)
 
     def prepare(self, report: Callable[[int], None] | None = None) -> None:
-        """Do now what must be done before the first window: write the temporary file, where one is needed."""
+        """Write the temporary file, if one is needed, before the first window is read."""
         with self._held.lock:
             self._prepared(report)
 
     def close(self) -> None:
-        """Let go of memory and of the temporary file."""
+        """Free memory and the temporary file."""
         with self._held.lock:
             if self._held.spilled is not None:
                 self._held.spilled.close()
             self._held.spilled = self._held.rows = self._held.coming = None
 
     def window(self, first: int, last: int) -> Rows:
-        """Return the rows at positions ``first .. last - 1``, not to be written to: (last - first, width)."""
+        """Return the rows at positions ``first .. last - 1``, read-only: (last - first, width)."""
         with self._held.lock:
             if isinstance(self.order, AsStored):
                 return self.source.read(first, last) if self.source.units() is None else self._from_scan(first, last)
@@ -165,7 +167,7 @@ class PermutedRows:
         return gather(self.source.take(rows), back)
 
     def head(self, n_rows: int) -> Rows:
-        """Return the first ``n_rows`` rows, or some spread evenly where rows are as stored: (n_rows, width)."""
+        """Return the first ``n_rows`` rows, or evenly spaced ones if rows are as stored: (n_rows, width)."""
         if isinstance(self.order, AsStored):
             return self.at(np.arange(n_rows) * len(self) // n_rows)
         return self.at(np.arange(n_rows))
@@ -177,11 +179,11 @@ class PermutedRows:
             except NoSpaceError:
                 if self.source.units() is not None:
                     raise
-                self._held.way = "takes"  # every row can be read by itself: it only takes longer
+                self._held.way = "takes"  # slower, but possible with random access
         return self._held.spilled
 
     def _from_scan(self, first: int, last: int) -> Rows:
-        """Return rows as they are stored, where a unit is unpacked once for all windows that follow one another."""
+        """Return rows as stored; consecutive windows share one scan, so that each unit is decoded once."""
         held = self._held
         if first == 0:
             held.first, held.rows = 0, np.empty((0, self.source.width), dtype=self.source.dtype)
@@ -191,7 +193,7 @@ class PermutedRows:
         pieces = [held.rows[first - held.first :]]
         while sum(map(len, pieces)) < last - first:
             piece = next(held.coming, None)
-            if piece is None:  # it has failed before
+            if piece is None:  # the scan has failed before
                 held.coming = None
                 return self.source.read(first, last)
             pieces.append(piece)
@@ -203,8 +205,8 @@ class PermutedRows:
         held = self._held
         end = held.first + (0 if held.rows is None else len(held.rows))
         if held.rows is None or not held.first <= first <= last <= end:
-            # Who reads on from where the last window ended, or from the beginning, will read on: a source that is
-            # read in units costs the same for a window as for all that memory holds.
+            # A window at the beginning, or right after the last one, is part of a sequential scan: read ahead, since
+            # a source with units costs the same for one window as for a full buffer.
             start, stop = first, last
             if first in (0, held.end_of_last):
                 stop = min(len(self), max(last, first + self._ahead))
@@ -221,7 +223,7 @@ class PermutedRows:
 
 
 def _rows_in(memory: int, source: Source) -> int:
-    """Return how many rows fit into the memory: themselves twice, and where they come from and go to."""
+    """Return how many rows fit into ``memory``: two copies of each, and 24 bytes of indices."""
     return max(1, memory // (2 * source.width * source.dtype.itemsize + 24))
 
 

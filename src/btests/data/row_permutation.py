@@ -1,4 +1,4 @@
-"""In which order rows are dealt: a bijection between positions and rows, computed where it is needed."""
+"""Permutations of rows: bijections between positions and rows, evaluated lazily."""
 
 from __future__ import annotations
 
@@ -11,18 +11,15 @@ import numpy as np
 from btests.data.feistel import Keyed
 from btests.plan import Index
 
-#: Up to here an order is numpy's permutation, held once (32 MB); beyond it nothing is held.
+#: Up to this many rows a permutation is an array in memory (32 MB); beyond it a Feistel network.
 MAX_HELD = 2**22
 
-#: Rows that a buffered order shuffles at a time, at least a unit.
+#: Rows that a buffered order shuffles at a time; at least one unit.
 BUFFER_ROWS = 2**22
 
 
 class Order(Protocol):
-    """The row at each position of the order in which ``n`` rows are dealt, and the position of each row.
-
-    A value: it is told by a few numbers, so it travels to another process, and means the same order there.
-    """
+    """Permutation of ``n`` rows, given by a few numbers: pickled orders are the same in every process."""
 
     @property
     def n(self) -> int:
@@ -31,7 +28,7 @@ class Order(Protocol):
 
     @property
     def how(self) -> str:
-        """``"exact"`` (any row anywhere), ``"buffered"`` or ``"as stored"``."""
+        """Kind of shuffle: ``"exact"``, ``"buffered"`` or ``"as stored"``."""
         ...
 
     def rows(self, first: int, last: int) -> Index:
@@ -43,19 +40,19 @@ class Order(Protocol):
         ...
 
     def positions(self, rows: Index) -> Index:
-        """Return where these rows are dealt, the inverse of ``at``: (m,) to (m,)."""
+        """Return the positions of these rows, the inverse of ``at``: (m,) to (m,)."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class AsStored:
-    """Row ``i`` at position ``i``."""
+    """Identity: row ``i`` at position ``i``."""
 
     n: int
 
     @property
     def how(self) -> str:
-        """What was done to the rows."""
+        """Kind of shuffle."""
         return "as stored"
 
     def rows(self, first: int, last: int) -> Index:
@@ -73,18 +70,18 @@ class AsStored:
 
 @dataclass(frozen=True, slots=True)
 class Permuted:
-    """Numpy's permutation of ``n`` rows for a key such as (seed, stream), drawn where it is first asked for."""
+    """Random permutation of ``n`` rows by numpy for a key such as (seed, stream), drawn on first use."""
 
     n: int
     key: tuple[int, ...]
 
     @property
     def how(self) -> str:
-        """What was done to the rows."""
+        """Kind of shuffle."""
         return "exact"
 
     def rows(self, first: int, last: int) -> Index:
-        """Return the rows at positions ``first .. last - 1``, as a view that cannot be written: (last - first,)."""
+        """Return the rows at positions ``first .. last - 1``, as a read-only view: (last - first,)."""
         return _permutation(self.n, self.key)[first:last]
 
     def at(self, positions: Index) -> Index:
@@ -96,7 +93,7 @@ class Permuted:
         return _inverse(self.n, self.key)[rows]
 
 
-@lru_cache(maxsize=4)  # two samples, and what their orders are compared with
+@lru_cache(maxsize=4)  # two samples, and two more for comparison
 def _permutation(n: int, key: tuple[int, ...]) -> Index:
     drawn = np.random.Generator(np.random.PCG64(np.random.SeedSequence(list(key)))).permutation(n)
     drawn.setflags(write=False)
@@ -113,28 +110,28 @@ def _inverse(n: int, key: tuple[int, ...]) -> Index:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Buffered:
-    """Units in random order, and several units at a time shuffled together: no more than a buffer is held.
+    """Units in random order, with consecutive units shuffled together in a buffer of limited size.
 
     Attributes
     ----------
-    edges
-        First row of each unit, such as a row group of a file, and the end: (n_units + 1,).
-    key
-        Such as (seed, stream).
-    buffer_rows
-        Units follow one another into a buffer until it holds so many rows; one unit may be larger.
+    edges : ndarray of shape (n_units + 1,)
+        First row of each unit, such as a row group of a file, and the end.
+    key : tuple of int
+        Key such as (seed, stream).
+    buffer_rows : int
+        Maximum rows of a buffer; a single unit may be larger.
     """
 
     edges: Index
     key: tuple[int, ...]
     buffer_rows: int = BUFFER_ROWS
-    _units: Index = field(init=False, repr=False)  # the units in the order in which they are dealt
-    _starts: Index = field(init=False, repr=False)  # the position of each of them, and the end
-    _buffers: Index = field(init=False, repr=False)  # the position at which each buffer begins, and the end
+    _units: Index = field(init=False, repr=False)  # units in permuted order
+    _starts: Index = field(init=False, repr=False)  # first position of each of them, and the end
+    _buffers: Index = field(init=False, repr=False)  # first position of each buffer, and the end
 
     def __post_init__(self) -> None:
         edges = np.asarray(self.edges, dtype=np.int64)
-        edges = edges[np.append(True, np.diff(edges) > 0)]  # a unit without rows has no place
+        edges = edges[np.append(True, np.diff(edges) > 0)]  # without empty units
         units = Permuted(len(edges) - 1, self.key).rows(0, len(edges) - 1)
         starts = np.append(0, np.cumsum(np.diff(edges)[units])).astype(np.int64)
         buffers = [0]
@@ -156,11 +153,11 @@ class Buffered:
 
     @property
     def how(self) -> str:
-        """What was done to the rows."""
+        """Kind of shuffle."""
         return "buffered"
 
     def buffer_at(self, position: int) -> tuple[int, int]:
-        """Return the first position of the buffer that holds a position, and its end."""
+        """Return the first position and the end of the buffer that contains ``position``."""
         i = int(np.searchsorted(self._buffers, position, side="right")) - 1
         return int(self._buffers[i]), int(self._buffers[i + 1])
 
@@ -184,7 +181,7 @@ class Buffered:
         return self._inside(rows - self.edges[unit] + self._starts[turns[unit]], forward=False)
 
     def _inside(self, positions: Index, *, forward: bool) -> Index:
-        """Return where each position goes when every buffer is shuffled by itself: (m,) to (m,)."""
+        """Map positions by the permutation within each buffer, or by its inverse: (m,) to (m,)."""
         buffer = np.searchsorted(self._buffers, positions, side="right") - 1
         found = np.empty_like(positions)
         for i in np.unique(buffer):
@@ -204,9 +201,22 @@ def permutation_of(
     edges: Index | None = None,
     buffer_rows: int = BUFFER_ROWS,
 ) -> Order:
-    """Return the order in which ``n`` rows are dealt for a seed and a stream (1 for x, 2 for y).
+    """Return the permutation of ``n`` rows for a seed and a stream.
 
-    ``shuffle`` is True (any row anywhere), False (as stored), or ``"buffered"``, which needs the ``edges`` of units.
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    seed : int
+        Seed of the test.
+    stream : int
+        1 for x, 2 for y.
+    shuffle : bool or "buffered"
+        True for an exact shuffle, False for rows as stored, ``"buffered"`` for `Buffered`.
+    edges : ndarray of shape (n_units + 1,), optional
+        Edges of units, for a buffered order.
+    buffer_rows : int
+        Rows of a buffer, for a buffered order.
 
     Examples
     --------

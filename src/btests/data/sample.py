@@ -1,4 +1,4 @@
-"""Samples: rows in the order in which they fill blocks, or a slice of the rows of a sample stored elsewhere."""
+"""Samples in memory: rows in permuted order, slices of rows, and their location and scale."""
 
 from __future__ import annotations
 
@@ -11,16 +11,21 @@ import numpy.typing as npt
 
 from btests.plan import Array, Index
 
-#: Rows that a location is made from.
+#: Rows from which a location is estimated.
 LOCATION_ROWS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A point amid the rows, and the mean squares of their distances from it, coordinate by coordinate: (d,) each.
+    """Median of the first rows, and mean squared deviation from it, per coordinate: (d,) each.
 
-    Made from the first rows that are dealt: rows that a selector keeps for the test do not reach its choice, not by a
-    bit, and who reads the rows one after another has the same location from the start.
+    Only the first rows in permuted order are used. So test rows have no influence on kernel selection, not even by
+    rounding, and sequential readers have the same location from the start.
+
+    Attributes
+    ----------
+    origin, spread : ndarray of shape (d,)
+        Median, and mean squared deviation from it.
     """
 
     origin: Array
@@ -39,28 +44,28 @@ class Location:
         return Location(self.origin[chosen], self.spread[chosen])
 
     def reach(self) -> float:
-        """Return a squared distance that hardly any two rows exceed, were they normal."""
+        """Return an upper bound of nearly all squared distances between rows, for normal data."""
         total = float(self.spread.sum())
         if not 0.0 < total < math.inf:
             return total
-        # Squared distances are 2 total on average, and vary the less the more coordinates have a share in it.
+        # Squared distances have mean 2 total; their relative variance is proportional to the sum of squared shares.
         shares = self.spread / total
         return 2.0 * total * (1.0 + 11.0 * math.sqrt(float((shares**2).sum())))
 
 
 class AnySample(Protocol):
-    """What a choice of the kernel needs of a sample, wherever its rows are."""
+    """Protocol of samples for kernel selection, in memory or not."""
 
     def __len__(self) -> int: ...
 
     @property
     def width(self) -> int:
-        """Coordinates of a row; 0 of objects."""
+        """Coordinates of a row; 0 for objects."""
         ...
 
     @property
     def location(self) -> Location:
-        """Where the rows are."""
+        """Location and scale of the rows."""
         ...
 
     @property
@@ -70,23 +75,23 @@ class AnySample(Protocol):
 
     @property
     def is_shuffled(self) -> bool:
-        """Whether rows are dealt in an order of our own."""
+        """Whether the rows are in random order."""
         ...
 
     def first(self, n_rows: int) -> npt.NDArray[Any]:
-        """Return the first ``n_rows`` rows that are dealt, or all where they are fewer."""
+        """Return the first ``n_rows`` rows in permuted order, or all if there are fewer."""
         ...
 
     def head(self, n_rows: int) -> npt.NDArray[Any]:
-        """Return ``n_rows`` rows, the first in the order, or spread evenly where the order is the user's own."""
+        """Return the first ``n_rows`` rows in permuted order, or evenly spaced rows if they are not shuffled."""
         ...
 
     def take(self, positions: Index) -> AnySample:
-        """Return the rows at these positions in the order, in the order given."""
+        """Return the rows at these positions of the permuted order."""
         ...
 
     def split(self, n_rows: int) -> tuple[AnySample, AnySample]:
-        """Return the first ``n_rows`` rows in the order, and all others: no row is in both."""
+        """Return the first ``n_rows`` rows in permuted order, and all others."""
         ...
 
     def scaled(self, scales: Array) -> AnySample:
@@ -96,7 +101,17 @@ class AnySample(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Rows (n, d) of numbers, or (n,) of objects, and which of them are dealt, in which order (None: as they stand)."""
+    """Rows in memory with an optional permutation.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n, d), or (n,) of objects
+        The rows.
+    order : ndarray of int, shape (m,), optional
+        Rows of the sample, in this order; None is all, as stored.
+    location : Location
+        Location and scale of the first rows.
+    """
 
     rows: npt.NDArray[Any]
     order: Index | None = None
@@ -116,17 +131,17 @@ class Sample:
 
     @property
     def is_shuffled(self) -> bool:
-        """Whether rows are dealt in an order of our own."""
+        """Whether the rows are in random order."""
         return self.order is not None
 
     @property
     def width(self) -> int:
-        """Coordinates of a row; 0 of objects."""
+        """Coordinates of a row; 0 for objects."""
         return self.rows.shape[1] if self.is_numeric else 0
 
     @property
     def start(self) -> int:
-        """The position of the first row: see :class:`btests.data.sample.RowSlice`."""
+        """Position of the first row: see :class:`btests.data.sample.RowSlice`."""
         return 0
 
     def stack(self, start: int, n_blocks: int, b: int) -> npt.NDArray[Any]:
@@ -136,11 +151,11 @@ class Sample:
         return rows.reshape(n_blocks, b, *self.rows.shape[1:])
 
     def columns(self, columns: tuple[int, ...]) -> Sample:
-        """Return the same rows in the same order with these coordinates alone, as a copy: (n, d) to (n, c)."""
+        """Return the same rows with these coordinates alone, as a copy: (n, d) to (n, c)."""
         return Sample(np.ascontiguousarray(self.rows[:, list(columns)]), self.order)
 
     def split(self, n_rows: int) -> tuple[Sample, Sample]:
-        """Return the first ``n_rows`` rows in the order, and all others: no row is in both."""
+        """Return the first ``n_rows`` rows in permuted order, and all others."""
         if self.order is None:
             return Sample(self.rows[:n_rows]), Sample(self.rows[n_rows:])
         return Sample(self.rows, self.order[:n_rows]), Sample(self.rows, self.order[n_rows:])
@@ -150,15 +165,15 @@ class Sample:
         return Sample(self.rows / scales, self.order)
 
     def take(self, positions: Index) -> Sample:
-        """Return the rows at these positions in the order, in the order given."""
+        """Return the rows at these positions of the permuted order."""
         return Sample(self.rows, positions if self.order is None else self.order[positions])
 
     def first(self, n_rows: int) -> npt.NDArray[Any]:
-        """Return the first ``n_rows`` rows that are dealt, or all where they are fewer."""
+        """Return the first ``n_rows`` rows in permuted order, or all if there are fewer."""
         return self.rows[:n_rows] if self.order is None else self.rows[self.order[:n_rows]]
 
     def head(self, n_rows: int) -> npt.NDArray[Any]:
-        """Return ``n_rows`` rows, the first in the order, or spread evenly where the order is the user's own."""
+        """Return the first ``n_rows`` rows in permuted order, or evenly spaced rows if they are not shuffled."""
         if self.order is not None:
             return self.rows[self.order[:n_rows]]
         return self.rows[np.arange(n_rows) * len(self) // n_rows]
@@ -166,16 +181,16 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class RowSlice:
-    """The rows at positions ``start`` and on, in the order in which they are dealt, for the blocks that they fill.
+    """Consecutive rows of a sample in permuted order.
 
     Attributes
     ----------
-    rows
-        Contiguous: (m, d).
-    start
-        The position of the first of them among all rows of the sample.
-    location
-        That of the whole sample.
+    rows : ndarray of shape (m, d)
+        Contiguous rows.
+    start : int
+        Position of the first of them in the sample.
+    location : Location
+        Location of the whole sample.
     """
 
     rows: npt.NDArray[Any]
@@ -187,7 +202,7 @@ class RowSlice:
 
     @property
     def order(self) -> None:
-        """None: the rows are in their order already."""
+        """None: the rows are in permuted order already."""
         return None
 
     @property

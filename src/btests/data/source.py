@@ -15,11 +15,11 @@ Rows = npt.NDArray[Any]
 
 @runtime_checkable
 class Source(Protocol):
-    """Rows of numbers that are somewhere else, such as in a file. Nothing is held open between two readings."""
+    """Rows of numbers outside memory, such as in a file. No file is held open between two readings."""
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Name in messages."""
         ...
 
     @property
@@ -34,21 +34,21 @@ class Source(Protocol):
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """Names of those columns, None where they have none."""
+        """Names of those columns; None if they have no names."""
         ...
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """What rows come out as: float32 or float64."""
+        """Type of the rows: float32 or float64."""
         ...
 
     @property
     def skipped(self) -> tuple[str, ...]:
-        """Parts that could not be read and were left out, each with the reason."""
+        """Messages of damaged parts that were excluded."""
         ...
 
     def units(self) -> Index | None:
-        """Return the edges of the units that are read as a whole, (n_units + 1,); None: any row is read by itself."""
+        """Return the edges of units that are read as a whole, (n_units + 1,); None with random access to rows."""
         ...
 
     def read(self, first: int, last: int) -> Rows:

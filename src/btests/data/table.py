@@ -35,7 +35,7 @@ def read_table(path: str, delimiter: str | None = None) -> Any:
 
 
 def table_of_bytes(data: bytes, where: str, delimiter: str | None = None) -> Any:
-    """Return the table in the contents of a file without a name: the first bytes tell its format."""
+    """Return the table in the contents of a file; its format is recognised by the first bytes."""
     if data.startswith(b"\x1f\x8b"):
         with reading(where):
             data = gzip.decompress(data)

@@ -1,1 +1,1 @@
-"""Where blocks are computed: this process, chunk by chunk, or a cluster."""
+"""Execution of block computations: in chunks in this process, or on a dask cluster."""

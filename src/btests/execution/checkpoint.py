@@ -1,4 +1,4 @@
-"""A file to go on from after an interruption, and how far a long run has come."""
+"""Checkpoint files and progress of long runs."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from btests.partial_result import PartialResult
 from btests.partial_result_file import arrays_of, header_of, partial_result_of, read_arrays, write_arrays
 from btests.summary import Summary
 
-# Seconds between two savings: little is lost, and a small file costs nothing so often.
+# Seconds between two saves; the file is small.
 _SECONDS = 5.0
 
 Progress = Callable[[int, int], None]
 
 
 class Recorder:
-    """Looks on at the chunks of a run, keeps them in a file, and reports rows done and rows in all.
+    """Observer that saves finished chunks to a checkpoint file and reports progress.
 
     Parameters
     ----------
-    path
-        The file, None for none. One that exists must be of the same run, told by ``run``.
-    run
-        All that the answer depends on but the seed, as a text.
-    seed
-        Of the run; None for that of the file, or for a fresh one.
-    progress
+    path : Path or None
+        The file; None for no checkpoint. An existing file must be of the same run, as identified by ``run``.
+    run : str
+        Everything that the result depends on except the seed, as text.
+    seed : int or None
+        Seed of the run; None for that of the file, or a fresh one.
+    progress : callable, optional
         Called with the rows done and the rows of the current task.
-    asked
-        How whoever asked would name a file for this, such as ``--checkpoint FILE``.
+    asked : str
+        Option by which the user names a checkpoint file, such as ``--checkpoint FILE``, for messages.
     """
 
     def __init__(
@@ -57,31 +57,31 @@ class Recorder:
         self.seed = check_seed(seed if known is None else known)
 
     def _resume(self, path: Path, seed: int | None) -> int:
-        """Read what is done, and return the seed."""
+        """Load finished chunks from the file, and return the seed."""
         header, arrays = read_arrays(path)
-        told = header.get("checkpoint")
-        if not isinstance(told, dict) or told.get("run") != self._run or seed not in (None, told.get("seed")):
+        saved = header.get("checkpoint")
+        if not isinstance(saved, dict) or saved.get("run") != self._run or seed not in (None, saved.get("seed")):
             raise ValueError(
                 f"{str(path)!r} is not a checkpoint of this run, but of other data, settings or another seed; "
                 "remove it, or name another file"
             )
         try:
-            for i, task in enumerate(told["tasks"]):
+            for i, task in enumerate(saved["tasks"]):
                 own = {name.split(":", 1)[1]: a for name, a in arrays.items() if name.startswith(f"{i}:")}
                 self._done[task["digest"]] = partial_result_of(task["partial"], own).summaries
-            return int(told["seed"])
+            return int(saved["seed"])
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise ValueError(f"{str(path)!r} is a damaged checkpoint: {error}") from None
 
     def begin(self, task: str, n_rows: int) -> tuple[Summary, ...] | None:
-        """Take note of a task, and return what is done of it."""
+        """Start a task of ``n_rows`` rows, and return its summaries from the checkpoint, if any."""
         known = self._done.get(task)
         self._task, self._rows = task, [_rows_in(known), n_rows]
         self._report(0)
         return known
 
     def advance(self, task: str, n_rows: int, pending: list[tuple[Summary, ...]]) -> None:
-        """Take note of a chunk; now and then, and at the end of a task, save what is done."""
+        """Report a finished chunk; save the summaries every few seconds and at the end of a task."""
         self._report(n_rows)
         ended = self._rows[0] >= self._rows[1]
         if self._path is None or (time.monotonic() - self._saved < _SECONDS and not ended):
@@ -89,20 +89,20 @@ class Recorder:
         self.keep(task, pending)
 
     def keep(self, task: str, pending: list[tuple[Summary, ...]]) -> None:
-        """Save what is done, where there is a file for it."""
+        """Save the summaries of a task, if there is a checkpoint file."""
         if self._path is not None:
             self._done[task] = tuple(Summary.join(found) for found in zip(*pending, strict=True))
             self._save(self._path)
 
     def tell(self) -> str:
-        """Return how to go on after a failure, as the end of a sentence."""
+        """Return how to resume after a failure, as the end of a sentence."""
         if self._path is None:
             return f"with {self._asked} the same call would go on from where it was"
         known, n_rows = self._done.get(self._task), self._rows[1]
-        if not self._task and self._done:  # of a run before this one, which has not come so far yet
+        if not self._task and self._done:  # resumed run that has not started its first task
             *_, known = self._done.values()
             n_rows = known[0].plan.n_x + known[0].plan.n_y
-        # From what was saved: an interruption may fall between a chunk and the report of it.
+        # Count saved rows: an interruption may occur between a chunk and its report.
         done = f"{_rows_in(known)} of {n_rows} rows" if self._done else "nothing"
         return f"the checkpoint {str(self._path)!r} holds {done}, and the same call goes on from there"
 
@@ -124,7 +124,7 @@ class Recorder:
 
 
 def _rows_in(known: tuple[Summary, ...] | None) -> int:
-    """Return how many rows, of x and y together, are in the summaries of a task, one for each kernel."""
+    """Return the number of rows, of x and y together, in the summaries of a task."""
     if known is None:
         return 0
     plan = known[0].plan
@@ -133,7 +133,7 @@ def _rows_in(known: tuple[Summary, ...] | None) -> int:
 
 @contextmanager
 def telling_how_to_go_on(recorder: Recorder) -> Iterator[None]:
-    """Add what the checkpoint holds to what is said of a cluster that fails, or of a user who stops the run."""
+    """Add the state of the checkpoint to the message of a `ClusterError` or a `KeyboardInterrupt`."""
     try:
         yield
     except ClusterError as error:

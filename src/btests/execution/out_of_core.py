@@ -1,4 +1,4 @@
-"""Samples whose rows are somewhere else, and a loop over chunks of blocks that holds no more than two of them."""
+"""Out-of-core samples, and the chunked computation of their block summaries."""
 
 from __future__ import annotations
 
@@ -20,43 +20,43 @@ from btests.summary import Summary
 
 
 class Observer(Protocol):
-    """Informed of every chunk that is done; may have results of an interrupted run."""
+    """Protocol of observers of finished chunks, for progress and checkpoints."""
 
     def begin(self, task: str, n_rows: int) -> tuple[Summary, ...] | None:
-        """Begin a task of so many rows, identified by a digest of its inputs; return what is done of it."""
+        """Start a task of ``n_rows`` rows, identified by a digest; return its summaries from an interrupted run."""
         ...
 
     def keep(self, task: str, pending: list[tuple[Summary, ...]]) -> None:
-        """Take note of the summaries of all chunks so far, now: the task is about to fail."""
+        """Save the summaries of all chunks so far immediately, because the task has failed."""
         ...
 
     def advance(self, task: str, n_rows: int, pending: list[tuple[Summary, ...]]) -> None:
-        """Take note that so many rows more are done, and of the summaries of all chunks so far."""
+        """Record ``n_rows`` more finished rows, and the summaries of all chunks so far."""
         ...
 
 
 Rows = npt.NDArray[Any]
 
-#: Bytes of the rows of a chunk, x and y together; one block at least. Another chunk is read meanwhile.
+#: Bytes of the rows of a chunk, x and y together; at least one block. The next chunk is read concurrently.
 CHUNK_BYTES = 2**25
 
-# Kernel values of a chunk: a second or two of one core where a kernel is an exponential.
+# Kernel values per chunk: one or two seconds on one core for exponential kernels.
 _VALUES = 4e9
 
-# So many summaries of chunks are put together at a time.
+# Number of chunk summaries that are joined at a time.
 _JOINED = 64
 
 
-#: Numbers of rows, of x and y together, and the summaries of their blocks; who stops early closes it.
+#: Generator of numbers of rows, of x and y together, and the summaries of their blocks; to be closed by the consumer.
 Found = Generator[tuple[int, tuple[Summary, ...]], None, None]
 
 
 class RowOrder(Protocol):
-    """Rows in the order in which they are dealt (see :class:`btests.data.permuted.PermutedRows`)."""
+    """Protocol of rows in permuted order (see :class:`btests.data.permuted.PermutedRows`)."""
 
     @property
     def how(self) -> str:
-        """What was done to their order."""
+        """Kind of shuffle: ``"exact"``, ``"buffered"`` or ``"as stored"``."""
         ...
 
     @property
@@ -71,7 +71,7 @@ class RowOrder(Protocol):
 
     @property
     def identity(self) -> str:
-        """What tells these rows in this order from others."""
+        """Identifier of these rows in this order."""
         ...
 
     def window(self, first: int, last: int) -> Rows:
@@ -83,12 +83,12 @@ class RowOrder(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of what was read ahead, and of temporary files."""
+        """Free rows that were read ahead, and temporary files."""
         ...
 
 
 class Runner(Protocol):
-    """Who computes the summaries of stretches of blocks, a few at a time, in whatever order."""
+    """Protocol of functions that compute summaries of ranges of blocks, in any order."""
 
     def __call__(
         self,
@@ -100,15 +100,24 @@ class Runner(Protocol):
         *,
         n_threads: int | None,
     ) -> Found:
-        """Yield numbers of rows, of x and y together, and the summaries of their blocks, without those ``done``."""
+        """Yield numbers of rows, of x and y together, and summaries of their blocks, except those in ``done``."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class OutOfCoreSample:
-    """The rows at positions ``begin .. end - 1`` of what is dealt from somewhere else, and who computes on them.
+    """Rows at positions ``begin .. end - 1`` of permuted rows outside memory.
 
-    With ``scales`` (d,), each column is divided by its own as it is read.
+    Attributes
+    ----------
+    permuted : RowOrder
+        Rows in permuted order.
+    begin, end : int
+        Range of positions.
+    scales : ndarray of shape (d,), optional
+        Columns are divided by their scale on reading.
+    location : Location
+        Location and scale of the first rows.
     """
 
     permuted: RowOrder
@@ -135,25 +144,25 @@ class OutOfCoreSample:
 
     @property
     def is_shuffled(self) -> bool:
-        """Whether rows are dealt in an order of our own."""
+        """Whether the rows are in random order."""
         return self.permuted.how != "as stored"
 
     def first(self, n_rows: int) -> Rows:
-        """Return the first ``n_rows`` rows that are dealt, or all where they are fewer."""
+        """Return the first ``n_rows`` rows in permuted order, or all if there are fewer."""
         return self._at(np.arange(min(n_rows, len(self)), dtype=np.int64))
 
     def head(self, n_rows: int) -> Rows:
-        """Return ``n_rows`` rows, the first in the order, or spread evenly where they are as stored."""
+        """Return the first ``n_rows`` rows in permuted order, or evenly spaced rows if they are not shuffled."""
         if self.is_shuffled:
             return self.first(n_rows)
         return self._at(np.arange(n_rows, dtype=np.int64) * len(self) // n_rows)
 
     def take(self, positions: Index) -> Sample:
-        """Return a few rows, in memory, in the order given."""
+        """Return the rows at these positions as a sample in memory."""
         return Sample(self._at(positions), np.arange(len(positions)))
 
     def split(self, n_rows: int) -> tuple[OutOfCoreSample, OutOfCoreSample]:
-        """Return the first ``n_rows`` rows in the order, and all others: no row is in both."""
+        """Return the first ``n_rows`` rows in permuted order, and all others."""
         middle = self.begin + n_rows
         return replace(self, end=middle), replace(self, begin=middle)
 
@@ -162,7 +171,7 @@ class OutOfCoreSample:
         return replace(self, scales=scales)
 
     def close(self) -> None:
-        """Let go of what was read ahead, and of temporary files."""
+        """Free rows that were read ahead, and temporary files."""
         self.permuted.close()
 
     def window(self, first: int, last: int) -> RowSlice:
@@ -195,7 +204,7 @@ class Chunked:
         """Return the summary of all blocks for each member of the statistic."""
         if not (
             isinstance(x, OutOfCoreSample) and isinstance(y, OutOfCoreSample)
-        ):  # a few rows that were taken into memory
+        ):  # training rows that a selector has taken into memory
             return in_memory(statistic, x, y, plan, n_threads)
         observer, task = self.observer, describe(statistic, x, y, plan)
         known = None if observer is None else observer.begin(task, plan.n_x + plan.n_y)
@@ -220,12 +229,12 @@ class Chunked:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The blocks that are summarized already, from before an interruption."""
+    """Blocks that were summarized before an interruption."""
 
     summaries: tuple[Summary, ...] | None = None
 
     def left_of(self, first: int, last: int) -> list[tuple[int, int]]:
-        """Return what is missing of blocks ``first .. last - 1``, as stretches."""
+        """Return the ranges of blocks ``first .. last - 1`` that are not summarized yet."""
         left = []
         for a, b in self._spans():
             if first < min(a, last):
@@ -242,7 +251,7 @@ class Done:
 def in_this_process(
     statistic: Statistic, x: OutOfCoreSample, y: OutOfCoreSample, plan: Plan, done: Done, *, n_threads: int | None
 ) -> Found:
-    """Yield the summaries of all chunks, the next of which is read while one is computed."""
+    """Yield the summaries of all chunks; the next chunk is read in a thread while one is computed."""
     cut = chunks(plan, row_bytes(x, y), n_kernels=len(statistic.kernels))
     todo = [stretch for chunk in cut for stretch in done.left_of(*chunk)]
 
@@ -262,7 +271,7 @@ def in_this_process(
 
 
 def divided(rows: Rows, scales: Array | None) -> Rows:
-    """Return rows (m, d) with each column divided by its scale (d,), None for as they are."""
+    """Return rows (m, d) with each column divided by its scale (d,); unchanged for None."""
     return rows if scales is None else rows / scales
 
 
@@ -272,20 +281,30 @@ def row_bytes(x: OutOfCoreSample, y: OutOfCoreSample) -> int:
 
 
 def chunks(plan: Plan, bytes_per_pair: int, budget: int | None = None, *, n_kernels: int = 1) -> list[tuple[int, int]]:
-    """Return all blocks as stretches ``first .. last - 1`` whose rows take ``budget`` bytes at most, if they can.
+    """Return all blocks as ranges ``(first, last)`` for chunks of bounded memory and time.
 
-    None is ``CHUNK_BYTES``. Nor do they take more than some seconds: what is done is noted at the end of each.
+    Parameters
+    ----------
+    plan : Plan
+        Plan of the blocks.
+    bytes_per_pair : int
+        Bytes of a row of x and one of y.
+    budget : int, optional
+        Maximum bytes of the rows of a chunk, at least one block; by default ``CHUNK_BYTES``. Chunks are also limited to
+        some seconds of computation, since checkpoints are saved between chunks.
+    n_kernels : int
+        Number of kernels of the statistic.
     """
     size = max(plan.n_x, plan.n_y) / plan.n_blocks
     budget = CHUNK_BYTES if budget is None else budget
     n = max(1, int(min(budget / (size * bytes_per_pair), _VALUES / (2.0 * size**2 * n_kernels))))
-    if n >= 64:  # whole vectors, whole nodes
+    if n >= 64:  # whole SIMD vectors, and whole nodes of the summation tree
         n = n // 64 * 64
     return [(first, min(first + n, plan.n_blocks)) for first in range(0, plan.n_blocks, n)]
 
 
 def describe(statistic: Statistic, x: OutOfCoreSample, y: OutOfCoreSample, plan: Plan) -> str:
-    """Return a digest of all that the summary depends on."""
+    """Return a digest of everything that the summary depends on."""
     places = [(s.permuted.identity, s.begin, s.end, None if s.scales is None else s.scales.tolist()) for s in (x, y)]
-    told = (fingerprint(statistic), plan, places)
-    return hashlib.sha256(repr(told).encode()).hexdigest()
+    settings = (fingerprint(statistic), plan, places)
+    return hashlib.sha256(repr(settings).encode()).hexdigest()

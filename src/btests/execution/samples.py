@@ -1,4 +1,4 @@
-"""Samples whose rows are not in memory: from paths and sources to what a test reads."""
+"""Out-of-core samples from paths, sources and dask collections."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from btests.data.source import Source
 from btests.execution.dask import ShardedSample, connect, on_workers
 from btests.execution.out_of_core import Chunked, Observer, OutOfCoreSample, Runner
 
-# What may have been done to the order of rows, from the best on.
+# Kinds of shuffle, from the strongest to the weakest.
 _ORDERS = ("exact", "buffered", "as stored")
 
 
 def is_elsewhere(value: object) -> bool:
-    """Whether the rows are in a file, or mapped into memory from one, or in the partitions of a dask collection."""
-    if hasattr(type(value), "collect_schema"):  # a lazy frame, which warns whoever asks for its width
+    """Return whether the rows are in a file, a memory map or a dask collection."""
+    if hasattr(type(value), "collect_schema"):  # a polars LazyFrame, whose attribute `width` warns
         return False
     return (
         isinstance(value, (str, os.PathLike, np.memmap))
@@ -38,7 +38,17 @@ def is_elsewhere(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class OutOfCoreSamples:
-    """Two samples of which one or both are in files, or on a cluster."""
+    """Pair of samples of which one or both are in files or on a cluster.
+
+    Attributes
+    ----------
+    x, y : OutOfCoreSample
+        The samples.
+    cluster : ExitStack, optional
+        Resources of the cluster, closed with the samples.
+    run : Runner, optional
+        Computes the chunks; in this process by default.
+    """
 
     x: OutOfCoreSample
     y: OutOfCoreSample
@@ -49,7 +59,7 @@ class OutOfCoreSamples:
     def of(
         cls, x: Source, y: Source, seed: int, shuffle: bool | str, streams: tuple[int, int] = (1, 2)
     ) -> OutOfCoreSamples:
-        """Return the rows of both in the order in which they are dealt."""
+        """Return the permuted rows of two sources, to be computed in this process."""
         rows_x, rows_y = permuted(x, seed, streams[0], shuffle), permuted(y, seed, streams[1], shuffle)
         return cls(OutOfCoreSample(rows_x, 0, x.n_rows), OutOfCoreSample(rows_y, 0, y.n_rows))
 
@@ -59,20 +69,20 @@ class OutOfCoreSamples:
 
     @property
     def order(self) -> str:
-        """What was done to the order of the rows: of the two, what was less."""
+        """Kind of shuffle; the weaker one of the two samples."""
         return weaker(self.x.permuted.how, self.y.permuted.how)
 
     @property
     def read(self) -> str:
-        """How rows are read: ``in chunks``, or on how many workers."""
+        """Access method: ``"in chunks"``, or ``"on n workers"``."""
         spread = self.x.permuted
         if not isinstance(spread, ShardedSample):
             return "in chunks"
         return f"on {spread.cluster.n_workers} worker{'s' * (spread.cluster.n_workers > 1)}"
 
     def close(self) -> None:
-        """Let go of what was read ahead, of temporary files, and of a cluster of our own."""
-        with ExitStack() as all_of_it:  # whatever becomes of the others
+        """Free rows that were read ahead, temporary files, and a cluster that was started here."""
+        with ExitStack() as all_of_it:  # close each one even if another fails
             if self.cluster is not None:
                 all_of_it.callback(self.cluster.close)
             all_of_it.callback(self.y.close)
@@ -88,18 +98,20 @@ def open_samples(
     *,
     streams: tuple[int, int] = (1, 2),
 ) -> OutOfCoreSamples:
-    """Return the rows of two sources in the order in which they are dealt, in this process or on a cluster.
+    """Return the permuted rows of two sources, in this process or on a cluster.
 
     Parameters
     ----------
-    x, y
-        With the same columns (see :func:`matched`).
-    seed, shuffle
+    x, y : Source
+        Sources with the same columns (see :func:`matched`).
+    seed : int
         As in :func:`btests.btest`.
-    workers
-        As there; or a :class:`btests.execution.dask.Cluster`. With workers, every row is read by them now.
-    streams
-        Which orders the rows of x and of y are dealt in.
+    shuffle : bool or "buffered"
+        As in :func:`btests.btest`.
+    workers : object
+        As in :func:`btests.btest`, or a :class:`btests.execution.dask.Cluster`. The workers read all rows immediately.
+    streams : (int, int)
+        Streams of the permutations of x and y.
     """
     with ExitStack() as opened:
         collections = [source.collection for source in (x, y) if isinstance(source, DaskSource)]
@@ -107,7 +119,7 @@ def open_samples(
         if cluster is None:
             return OutOfCoreSamples.of(x, y, seed, shuffle, streams)
         spread = []
-        # Both samples are on their way before anybody waits for one. Where one cannot be read, both are let go at once.
+        # Submit both samples before waiting for either. If one cannot be read, both are released.
         for source, stream, label in zip((x, y), streams, "xy", strict=True):
             spread.append(ShardedSample.submit(cluster, permuted(source, seed, stream, shuffle), label))
             opened.callback(spread[-1].close)
@@ -116,24 +128,24 @@ def open_samples(
 
 
 def weaker(how_x: str, how_y: str) -> str:
-    """Return the order that promises less."""
+    """Return the weaker one of two kinds of shuffle."""
     return max(how_x, how_y, key=_ORDERS.index)
 
 
 def permuted(source: Source, seed: int, stream: int, shuffle: bool | str) -> PermutedRows:
-    """Return the rows of a source in the order in which they are dealt (stream 1 is x, 2 is y)."""
+    """Return the rows of a source in permuted order (stream 1 is x, 2 is y)."""
     if shuffle == "buffered" and source.units() is None:
-        shuffle = True  # any row can be read by itself: there is no need to do less
+        shuffle = True  # random access: an exact shuffle costs no more
     return PermutedRows.of(source, seed, stream, shuffle)
 
 
 def describe(source: Source) -> str:
-    """Return what tells the rows of a source from others: files, their sizes and times, and some of their bytes."""
+    """Return an identifier of the rows of a source: files, their sizes and times, and digests of some bytes."""
     return f"{PermutedRows(source, AsStored(source.n_rows)).identity} {digests(paths_of(source))}"
 
 
 def left_out(*sources: Source) -> str:
-    """Return in words which parts were damaged and are not in the test, empty where none was."""
+    """Return a note on damaged parts that were excluded; empty if there are none."""
     skipped = [one for source in sources for one in source.skipped]
     if not skipped:
         return ""
@@ -142,7 +154,7 @@ def left_out(*sources: Source) -> str:
 
 
 def matched(x: Any, y: Any) -> tuple[Source, Source]:
-    """Return both samples as sources with the same columns, matched by name where both have names."""
+    """Return both samples as sources with the same columns, matched by name if both have names."""
     source_x, source_y = source_of("x", x), source_of("y", y)
     names_x, names_y = names_of(x, source_x), names_of(y, source_y)
     if names_x is not None and names_y is not None and names_x != names_y:
@@ -158,7 +170,7 @@ def matched(x: Any, y: Any) -> tuple[Source, Source]:
 
 
 def source_of(name: str, value: Any, columns: Sequence[str] | None = None) -> Source:
-    """Return a sample as a source, with its columns in the order of these names."""
+    """Return a sample as a source, with its columns in the order of ``columns``."""
     if isinstance(value, (str, os.PathLike)):
         return open_source(value, columns)
     if isinstance(value, np.memmap):
@@ -176,6 +188,6 @@ def source_of(name: str, value: Any, columns: Sequence[str] | None = None) -> So
 
 
 def names_of(value: Any, source: Source) -> list[str] | None:
-    """Return the names of the columns of a sample that is read as a source, None where they have none."""
+    """Return the column names of a sample and its source; None if they have no names."""
     names = source.names if source.names is not None or is_dask(value) else column_names(value)
     return None if names is None else list(names)

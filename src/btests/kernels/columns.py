@@ -56,7 +56,7 @@ class OnColumns:
 
     @property
     def properties(self) -> Properties:
-        """Return what callers may rely on: what holds for the kernel, on rows of numbers alone."""
+        """Return the properties of the kernel, restricted to rows of numbers."""
         return replace(properties_of(self.kernel), takes_objects=False, columns=tuple(self.columns))
 
     def terms(self) -> tuple[Radial, ...] | None:

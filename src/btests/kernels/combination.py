@@ -63,7 +63,7 @@ class Combination:
 
     @property
     def properties(self) -> Properties:
-        """Return what callers may rely on: of the sum, what holds for every summand."""
+        """Return the properties that hold for every summand."""
         own = [properties_of(kernel) for kernel in self.kernels]
         objects = {properties.takes_objects for properties in own}
         bounds = [properties.supremum for properties in own]

@@ -20,9 +20,9 @@ _LAST = 1020.5 * math.log(2.0)
 def squared_distances(x: Array, y: Array, unit: float = 1.0) -> Array:
     """Return squared Euclidean distances, in ``1 / unit``: two stacks (..., b, d) and (..., c, d) to (..., b, c).
 
-    Differences are scaled, not coordinates (rounding those would cost digits far from the origin), and not squares
-    (those of tiny or huge differences leave the range of floats). Up to ``DIRECT_COORDINATES`` columns there is one
-    pass over the Gram matrix per coordinate; wider data go through a matrix product.
+    Differences are scaled, not coordinates (which would lose digits far from the origin) or squares (which may overflow
+    or underflow). Up to ``DIRECT_COORDINATES`` columns there is one pass over the Gram matrix per coordinate; wider
+    data use a matrix product.
     """
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if x.shape[-1] > DIRECT_COORDINATES:

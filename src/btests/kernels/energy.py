@@ -58,7 +58,7 @@ class Energy:
 
     @property
     def properties(self) -> Properties:
-        """Return what callers may rely on; rows are centred where the compiled loops centre them."""
+        """Return the properties; rows are centred where the compiled loops centre them."""
         centers_rows = self.terms() is not None
         return Properties(takes_stacks=True, takes_objects=False, centers_rows=centers_rows, has_bandwidth=False)
 

@@ -1,4 +1,4 @@
-"""The kernel protocol, and the properties by which the rest of the package tells kernels apart."""
+"""The kernel protocol, and the properties of kernels that the rest of the package relies on."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Kernel(Protocol):
     which a kernel class of a user may have as well:
 
     ``properties`` : Properties
-        What callers may rely on. Without it the defaults of `Properties` hold: see `properties_of`.
+        Guarantees to callers. Without it the defaults of `Properties` hold: see `properties_of`.
     ``terms()`` : tuple of Radial, or None
         The kernel as a sum of radial terms for the compiled loops: see `terms_of`.
     ``summands`` : tuple of Kernel
@@ -69,7 +69,7 @@ class Kernel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Properties:
-    """What callers may rely on. The defaults are safe for every function of a user.
+    """Guarantees of a kernel to its callers. The defaults are safe for every user function.
 
     Attributes
     ----------

@@ -60,7 +60,7 @@ class RationalQuadratic:
 
     @property
     def properties(self) -> Properties:
-        """Return what callers may rely on; rows are centred where the compiled loops centre them."""
+        """Return the properties; rows are centred where the compiled loops centre them."""
         return replace(DECAYING, centers_rows=self.terms() is not None)
 
     def terms(self) -> tuple[Radial, ...] | None:

@@ -18,8 +18,8 @@ class Witness:
     It is large where x has been denser than y. The value of a new pair is ``f(x) - f(y)``: positive on average if the
     new rows differ as the old ones did, and symmetric about 0 if x and y are exchangeable.
 
-    The most recent pairs, not a sample of all: they are as good if nothing changes, and adapt sooner if something does.
-    And no random numbers are needed.
+    The most recent pairs are used instead of a random sample of all: they adapt sooner to changes, and need no random
+    numbers.
 
     Attributes
     ----------
