@@ -31,7 +31,7 @@ def pooled_columns(
     columns = []
     for name in matched.names:
         parts = one.table[name], two.table[name]
-        # What identifies rows, or is constant, is seen on all of them, not on those that were drawn.
+        # Identifiers and constants are detected on all rows, not on those drawn.
         hint = hint_at_marks(name, parts)
         notes.extend([] if hint is None else [hint])
         cells = pool(name, parts[0], parts[1], (one.name, two.name))
@@ -83,7 +83,7 @@ def match(
     common: bool,
     categories: Sequence[str] = (),
 ) -> Matched:
-    """Return the columns to compare; what does not match is an error that names it, or excluded where ``common``."""
+    """Return the columns to compare; columns that do not match are an error, or excluded if ``common``."""
     in_a, in_b = a.table.column_names, b.table.column_names
     _require("columns", columns, a, b, common)
     _require("exclude", exclude, a, b, True)

@@ -31,18 +31,20 @@ class Cells:
 
     Attributes
     ----------
-    name, kind
-        Of the column; the kind is one of ``KINDS``.
-    values
-        Numbers; seconds for times; 0 and 1 for booleans; the number of the level for categories; 0 where missing: (n,).
-    missing
-        Which cells are missing: (n,).
-    n_a
-        How many of the cells are of table a.
-    levels
-        Of a category, the most frequent in both tables together first.
-    unit
-        Of times: ``"date"``, ``"timestamp"`` or ``"time"``; ``"integer"`` for whole numbers; else empty.
+    name : str
+        Name of the column.
+    kind : str
+        One of ``KINDS``.
+    values : ndarray of shape (n,)
+        Numbers; seconds for times; 0 and 1 for booleans; the index of the level for categories; 0 where missing.
+    missing : ndarray of bool, shape (n,)
+        Mask of missing cells.
+    n_a : int
+        Number of cells of table a.
+    levels : tuple of str
+        Levels of a category, by decreasing frequency in both tables together.
+    unit : str
+        ``"date"``, ``"timestamp"`` or ``"time"`` for times; ``"integer"`` for whole numbers; else empty.
     """
 
     name: str
@@ -58,11 +60,11 @@ class Cells:
 
     @property
     def present(self) -> Mask:
-        """Which cells are there: (n,)."""
+        """Mask of cells that are not missing: (n,)."""
         return ~self.missing
 
     def side(self, b: bool) -> slice:
-        """Return where the cells of table a, or b, are."""
+        """Return the slice of the cells of table a, or of table b."""
         return slice(self.n_a, None) if b else slice(0, self.n_a)
 
     def show(self, value: float) -> str:
@@ -95,14 +97,14 @@ def _show_time(seconds: float, unit: str) -> str:
 
 
 def kind_of(dtype: Any) -> str:
-    """Return the kind of an arrow type: one of ``KINDS``, ``"empty"`` for no cells at all, or what it is instead."""
+    """Return the kind of an arrow type: one of ``KINDS``, ``"empty"`` for the null type, or a description."""
     t = arrow().types
     if t.is_dictionary(dtype):
         return kind_of(dtype.value_type)
     return next((kind for kind, names in _ARROW_KINDS.items() if any(getattr(t, n)(dtype) for n in names)), str(dtype))
 
 
-# Durations are temporal and numbers as well: the first kind that fits is taken.
+# The first kind that fits is used: durations are both temporal and numbers.
 _ARROW_KINDS = {
     "empty": ("is_null",),
     "boolean": ("is_boolean",),
@@ -177,7 +179,7 @@ def _categories(name: str, a: Any, b: Any) -> Cells:
     codes: Index = np.asarray(coded.indices.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)
     words = coded.dictionary.to_pylist()
     counts = np.bincount(codes[~missing], minlength=len(words))
-    # By frequency, then by name: an order that does not depend on which row came first.
+    # By frequency, then by name: independent of the order of rows.
     by_name = np.asarray(pc.array_sort_indices(coded.dictionary).to_numpy(), dtype=np.int64)
     order = by_name[np.argsort(-counts[by_name], kind="stable")]
     place = np.empty(max(len(words), 1), dtype=np.int64)

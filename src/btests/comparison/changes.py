@@ -42,12 +42,12 @@ class Change:
         return {"quantity": self.quantity, "a": self.a, "b": self.b, "text": self.text}
 
 
-#: Standard errors from which on a change is reported, and from which on the largest one is where none has as many and
-#: the column is known to have changed.
+#: Minimum standard errors of a reported change, and of the largest change of a column that changed significantly if no
+#: change reaches the first.
 _STANDARD_ERRORS = 3.0
 _AT_LEAST = 2.0
 
-# Levels that are expected less often than this on the shorter side are not mentioned: standard errors say little then.
+# Minimum expected count of a reported level on the shorter side: standard errors are unreliable below.
 _EXPECTED = 2.5
 
 _QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
@@ -72,7 +72,7 @@ def describe_side(cells: Cells, b: bool) -> dict[str, Any]:
 
 
 def describe_levels(cells: Cells, most: int = 12) -> list[dict[str, Any]] | None:
-    """Return the levels whose shares changed most, None for numbers and times."""
+    """Return the levels whose shares changed most; None for numbers and times."""
     if cells.kind not in ("category", "boolean"):
         return None
     a, b = level_shares(cells)
@@ -81,7 +81,7 @@ def describe_levels(cells: Cells, most: int = 12) -> list[dict[str, Any]] | None
 
 
 def level_shares(cells: Cells) -> tuple[Array, Array]:
-    """Return the share of each level among the cells that are there, on both sides: (levels,) twice."""
+    """Return the share of each level among the present cells of each side: (levels,) twice."""
     width = max(len(cells.levels), 2 if cells.kind == "boolean" else 1)
     found = []
     for b in (False, True):
@@ -128,7 +128,7 @@ def _levels(cells: Cells, least: float) -> list[Change | None]:
     p = (counts[0] * a + counts[1] * b) / sum(counts)
     errors = np.sqrt(np.maximum(p * (1.0 - p), 1e-12) * (1.0 / counts[0] + 1.0 / counts[1]))
     size = np.abs(a - b) / errors
-    # The chance of so many levels: the largest of them stands for the column.
+    # Standard errors are unreliable for levels with small expected counts.
     size = np.where(p * min(counts) >= _EXPECTED, size, 0.0)
     shown = [j for j in np.argsort(-np.abs(a - b), kind="stable") if size[j] >= least]
     if cells.kind == "boolean":
@@ -154,7 +154,7 @@ def _numbers(cells: Cells) -> list[Change | None]:
         shown = [cells.show(mean_a), cells.show(mean_b)] if time else list(pair(mean_a, mean_b))
         found.append(Change("mean", mean_a, mean_b, f"mean {shown[0]} -> {shown[1]}", abs(mean_a - mean_b) / error))
     if sd_a > 0.0 and sd_b > 0.0:
-        # The variance of a log standard deviation, from the fourth moments: (kurtosis - 1) / 4 n.
+        # Variance of a log standard deviation: (kurtosis - 1) / (4 n).
         spread = math.sqrt(sum(max(0.0, _kurtosis(s) - 1.0) / 4.0 / len(s) for s in sides))
         size = abs(math.log(sd_b / sd_a)) / spread if spread > 0.0 else 0.0
         low, high = (duration(sd_a), duration(sd_b)) if time else pair(sd_a, sd_b)
@@ -162,7 +162,7 @@ def _numbers(cells: Cells) -> list[Change | None]:
     largest = max((change.errors for change in found if change is not None), default=0.0)
     distance, point = _largest_gap(*sides)
     errors = distance / math.sqrt(0.25 * (1.0 / n + 1.0 / m))
-    # A change of shape is reported where it is clearer than that of the mean and of the spread.
+    # A change of shape is reported if it is more significant than those of mean and spread.
     if errors > 1.25 * largest:
         a, b = (float((side <= point).mean()) for side in sides)
         text = f"shape: {percent(a)} -> {percent(b)} at most {cells.show(point)}"
@@ -171,7 +171,7 @@ def _numbers(cells: Cells) -> list[Change | None]:
 
 
 def _largest_gap(x: Array, y: Array) -> tuple[float, float]:
-    """Return the Kolmogorov-Smirnov distance and where it is."""
+    """Return the Kolmogorov-Smirnov distance and the value at which it is attained."""
     x, y = np.sort(x), np.sort(y)
     grid = np.concatenate([x, y])
     gap = np.abs(np.searchsorted(x, grid, "right") / x.size - np.searchsorted(y, grid, "right") / y.size)
@@ -182,13 +182,13 @@ def _largest_gap(x: Array, y: Array) -> tuple[float, float]:
 def _kurtosis(values: Array) -> float:
     deviations = values - values.mean()
     unit = float(np.abs(deviations).max(initial=0.0))
-    deviations = deviations / unit if unit > 0.0 else deviations  # fourth powers leave the range of floats early
+    deviations = deviations / unit if unit > 0.0 else deviations  # fourth powers may overflow or underflow
     square = float((deviations**2).mean())
     return float((deviations**4).mean()) / square**2 if square > 0.0 else 3.0
 
 
 def pair(a: float, b: float) -> tuple[str, str]:
-    """Return two numbers with as many digits as tell them apart, four at least."""
+    """Return two numbers as text with as many digits as distinguish them, at least four."""
     for digits in (4, 5, 6, 8, 10, 13, 17):
         text = (plain(a, digits), plain(b, digits))
         if text[0] != text[1]:
@@ -232,7 +232,7 @@ N_PHASES = {"day": 24, "week": 7, "year": 12}
 # of it if they changed nearly as significantly.
 _NEARLY = 0.8
 
-# The median time of day is reported from this change on; below, the most changed hour says more.
+# Minimum reported change of the median time of day; below, the most changed hour is more informative.
 _LEAST_SECONDS = 60.0
 
 
@@ -248,7 +248,7 @@ def phases(cells: Cells, period: str) -> Index:
 
 def period_changes(cells: Cells, periods: tuple[str, ...]) -> list[Change]:
     """Return the change within each period: the time of day, the weekend or a weekday, a month."""
-    if cells.unit == "time":  # which is nothing but a time of day, and described as a number
+    if cells.unit == "time":  # already a time of day, described as a number
         return []
     present = [cells.present[cells.side(b)] for b in (False, True)]
     if min(int(side.sum()) for side in present) == 0:
@@ -275,7 +275,7 @@ def _period_change(cells: Cells, period: str, present: list[Mask]) -> Change:
 
 
 def _most_changed(what: str, names: Sequence[str], shares: list[Array], n: int, m: int) -> Change:
-    """Return the change of the bin with most standard errors."""
+    """Return the change of the bin with the most standard errors."""
     errors = [_errors(float(a), float(b), n, m) for a, b in zip(*shares, strict=True)]
     j = int(np.argmax(errors))
     a, b = (float(share[j]) for share in shares)
@@ -291,7 +291,7 @@ def _errors(a: float, b: float, n: int, m: int) -> float:
 
 def _clock(cells: Cells, present: list[Mask], shares: Array) -> tuple[Change, float]:
     """Return the change of the median time of day, and its seconds; days begin where there are fewest cells."""
-    # Of several empty hours the middle one of the longest night, which may go over midnight.
+    # If several hours are empty: the middle of the longest run, which may include midnight.
     empty = np.tile(shares <= shares.min() + 1e-3, 2)
     runs = np.array([next((k for k in range(24) if not empty[h + k]), 24) for h in range(24)])
     start = 3600.0 * ((int(np.argmax(runs)) + int(runs.max()) // 2) % 24)

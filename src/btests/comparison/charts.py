@@ -15,11 +15,11 @@ from btests.plan import Array, Index
 _BINS = 30
 _BARS = 12
 
-# What the axis of a chart says about times.
+# Suffixes of axis labels for times.
 _UNITS = {"date": " (date)", "timestamp": " (date and time)", "time": " (time of day)"}
 
-# The range of a histogram: all but this share of the pooled cells at each end, unless they are no farther away than so
-# many of its lengths.
+# Range of a histogram: without the share _TAIL of the pooled cells at each end, unless these are within _NEAR times the
+# length of the range.
 _TAIL = 0.005
 _NEAR = 0.3
 
@@ -107,10 +107,10 @@ def _edges(cells: Cells) -> Array:
 _GRID = 32
 _LEVELS = 12
 
-# Cells of the grid that the smoothing reaches: the bandwidth of the kernel on a grid axis.
+# Bandwidth of the smoothing kernel, in cells of the grid.
 _BANDWIDTH = 1.5
 
-# Rows of each side that the witness function is estimated from, and examples of each side.
+# Rows of each side from which the witness function is estimated, and number of examples of each side.
 _ROWS = 1500
 _EXAMPLES = 5
 
@@ -132,8 +132,8 @@ def most_changed_pair(
     Returns
     -------
     tuple of two Cells, or None
-        The two that changed and differ in most of the rows that have a place on the map, where most levels of a
-        category with very many have none; or those whose relation changed, if no two columns did.
+        The two columns that changed in the largest share of the rows on the map (rare levels of a category are not on
+        it); or those whose relation changed, if fewer than two columns did.
     """
     if len(columns) < 2:
         return None
@@ -149,7 +149,7 @@ def most_changed_pair(
 
 
 def witness(x: Cells, y: Cells, names: tuple[str, str]) -> dict[str, Any]:
-    """Return the witness function of two columns on a grid: how much more of table a there is than of table b."""
+    """Return the witness function of two columns on a grid: density of table a minus that of table b."""
     axes = [_Axis.of(cells) for cells in (x, y)]
     shape = (axes[1].size, axes[0].size)
     densities = []
@@ -181,7 +181,7 @@ def witness(x: Cells, y: Cells, names: tuple[str, str]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """One axis of the grid: bins of a number between edges, or the most frequent levels; missing cells in the last."""
+    """Axis of the grid: bins of a number, or the most frequent levels; the last place is for missing cells."""
 
     cells: Cells
     edges: Array | None = None
@@ -204,7 +204,7 @@ class _Axis:
 
     @property
     def n_present(self) -> int:
-        """Places for cells that are there."""
+        """Number of places for present cells."""
         if self.edges is not None:
             return len(self.edges) - 1
         return 0 if self.kept is None else len(self.kept)
@@ -219,15 +219,15 @@ class _Axis:
 
     @property
     def smooth(self) -> bool:
-        """Whether a place and its neighbours are about the same: not so of levels, or of a few whole numbers."""
+        """Whether neighbouring places are similar; False for levels and for few whole numbers."""
         return self.edges is not None and self.n_present > _LEVELS
 
     def covered(self) -> float:
-        """Return the share of rows that have a place on the axis."""
+        """Return the share of rows that are on the axis."""
         return float((self.places(slice(None)) >= 0).mean())
 
     def places(self, side: slice) -> Index:
-        """Return the place of each row of a side on the axis, -1 where it is off it: (n,)."""
+        """Return the place of each row of a side on the axis, -1 if it is not on it: (n,)."""
         values, missing = self.cells.values[side], self.cells.missing[side]
         if self.edges is not None:
             place = np.searchsorted(self.edges, values, side="right") - 1
@@ -262,7 +262,7 @@ class _Axis:
         }
 
     def smoother(self) -> Array:
-        """Return weights of neighbours between places, none of missing cells: (size, size)."""
+        """Return smoothing weights between places, none for missing cells: (size, size)."""
         distance = np.arange(self.n_present)[:, None] - np.arange(self.n_present)
         weights = np.eye(self.size)
         weights[: self.n_present, : self.n_present] = np.exp(-(distance**2) / (2.0 * _BANDWIDTH**2))
@@ -290,7 +290,7 @@ def examples(
 
 
 def _means(points: Array, others: Array, bandwidth: float, own: bool = False) -> Array:
-    """Return the mean Gaussian between each point and the others, itself excluded where they are its own."""
+    """Return the mean Gaussian kernel between each point and the others; if ``own``, without the point itself."""
     squares = (points**2).sum(axis=1)[:, None] + (others**2).sum(axis=1) - 2.0 * points @ others.T
     values = np.exp(-np.maximum(squares, 0.0) / (2.0 * bandwidth**2))
     if own:

@@ -1,4 +1,4 @@
-"""The options of a comparison, checked."""
+"""Validated options of a comparison."""
 
 from __future__ import annotations
 

@@ -16,13 +16,13 @@ from btests.partial_result_file import read_arrays
 
 
 def saved_seed(checkpoint: str | os.PathLike[str]) -> int | None:
-    """Return the seed of the run that a checkpoint is of, None where there is none."""
+    """Return the seed of the run of a checkpoint; None if there is none."""
     seed = _identity(checkpoint).get("seed")
     return seed if isinstance(seed, int) else None
 
 
 def saved_memory(checkpoint: str | os.PathLike[str]) -> int | None:
-    """Return the memory of the run that a checkpoint is of: the rows that were drawn depend on it."""
+    """Return the memory limit of the run of a checkpoint, on which the drawn rows depend."""
     try:
         memory = json.loads(_identity(checkpoint).get("run", "")).get("memory")
     except (ValueError, AttributeError, TypeError):  # of another kind of run, which is refused later
@@ -48,7 +48,7 @@ def recorder(sides: list[Side], options: Options, memory: int, progress: Any) ->
     return Recorder(path, json.dumps(identity), options.seed, progress)
 
 
-# All that the joint test depends on but the seed.
+# Everything that the joint test depends on, except the seed.
 _SETTINGS = (
     *("by", "value_a", "value_b", "columns", "exclude", "common", "kernel", "null", "block_size", "max_rows"),
     *("delimiter", "missing", "categories", "skip_bad_parts"),
@@ -56,7 +56,7 @@ _SETTINGS = (
 
 
 def _require_folder(path: Path) -> None:
-    """Raise where a checkpoint could not be written: now, not after an hour of work."""
+    """Raise if a checkpoint cannot be written, before the work starts."""
     if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
         raise ValueError(f"the checkpoint {str(path)!r} cannot be written: there is no such folder, or it is closed")
 

@@ -18,7 +18,7 @@ _LEAST_COLUMNS = 3
 _MOST_RELATIONS = 5
 _LONGEST_NAME = 24
 
-# Text begins here in lines that have a heading.
+# Indent of text after headings.
 _INDENT = 12
 
 # Smallest p-value of 1999 sign flips, about; a larger smallest p-value is due to few rows.
@@ -39,7 +39,7 @@ def verdict(document: Document) -> str:
 
 
 def _differences(document: Document) -> str:
-    """Return what differs: columns, a relation, or neither by itself."""
+    """Return which columns or relations differ, in words."""
     columns, relations = document["columns"], document["relations"]
     marked = _marked_columns(columns, "changed", "changed")
     if marked:
@@ -123,7 +123,7 @@ def screen(document: Document, width: int | None = None, height: int | None = No
     head = [document["verdict"]["text"], *_facts(document)]
     tail = [*_relations(document), *_excluded(document), *(f"note        {note}" for note in document["notes"])]
     lines, rest = _wrapped(head[:1], width, 0) + _wrapped(head[1:], width), _wrapped(tail, width)
-    # A line each for the heading of the columns, the meaning of the mark, "more", an empty one, a report, and a prompt.
+    # One line each: heading of the columns, meaning of the mark, "more", an empty line, a report, a prompt.
     room = _MOST_COLUMNS if height is None else max(_LEAST_COLUMNS, height - len(lines) - len(rest) - 6)
     table = [_cut(line, width) for line in _columns(document, room, width)]
     return "\n".join([*lines, "", *table, *rest])
@@ -146,7 +146,7 @@ def _facts(document: Document) -> list[str]:
 
 
 def _drawn(rows: Mapping[str, int]) -> list[str]:
-    """Return the number of rows behind the column tests where those are not all."""
+    """Return the number of rows of the column tests if they are not all rows."""
     a, b = rows["a_columns"], rows["b_columns"]
     if (a, b) == (rows["a"], rows["b"]):
         return []
@@ -216,7 +216,7 @@ def _excluded(document: Document) -> list[str]:
 
 
 def _terminal() -> tuple[int, int | None]:
-    """Return width and height of the terminal; a pipe or a file always gets the same width."""
+    """Return width and height of the terminal; the width is fixed for pipes and files."""
     if sys.stdout is None or not sys.stdout.isatty():
         return 100, None
     size = shutil.get_terminal_size((100, 24))
@@ -224,7 +224,7 @@ def _terminal() -> tuple[int, int | None]:
 
 
 def _wrapped(lines: list[str], width: int, indent: int = _INDENT) -> list[str]:
-    """Return lines, continued below their text where they are too long."""
+    """Return lines wrapped to ``width``, with continuations indented."""
     found: list[str] = []
     for line in lines:
         found += textwrap.wrap(_printable(line), width, subsequent_indent=" " * indent, drop_whitespace=True) or [""]
@@ -241,7 +241,7 @@ def _cut(line: str, width: int) -> str:
 
 
 def _printable(line: str) -> str:
-    # Names and levels come from the data: control characters could move the cursor or colour the terminal.
+    # Names and levels are data: control characters could move the cursor or change colours of the terminal.
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in line)
 
 

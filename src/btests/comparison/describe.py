@@ -21,16 +21,16 @@ from btests.comparison.total_variation import both_beyond, columns_beyond, joint
 from btests.plan import Array
 from btests.result import TestResult
 
-# The effect of a column whose own p-value is above this, and that is not significant, is reported as 0: the estimate
-# is made for some dozens of rows and more, the p-value is exact for any number.
+# The effect of a column that is not significant and has an uncorrected p-value above this is reported as 0: the
+# estimate needs some dozens of rows, the p-value is exact for any number.
 _PLAIN = 0.05
 
-# Rows whose coordinates examples are chosen from.
+# Number of rows from which examples are chosen.
 _EXAMPLE_ROWS = 1500
 
 
 def describe(columns: Sequence[Cells], tests: Tests, names: tuple[str, str], options: Options) -> Comparison:
-    """Return the comparison that some tests give, without the rows and columns that were not tested.
+    """Return the comparison of tested columns, without entries for rows and columns that were not tested.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Rows of a file as coordinates: a source that a test reads in pieces."""
+"""Source of the rows of files, encoded as coordinates."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ from btests.plan import Index
 
 @dataclass(frozen=True, slots=True)
 class ColumnReader:
-    """How one column of one side becomes cells.
+    """Conversion of one column of one side to cells.
 
     Attributes
     ----------
-    name, kind
-        Of the column.
-    marks
-        Cells that are missing.
-    dtype
-        Arrow type that cells without marks are read as, as text; empty for that which they have.
-    form
-        Of dates that are text, empty where they are not.
-    offset
-        Subtracted from whole numbers that floats cannot hold.
-    as_text
-        Whether numbers are codes: ``"whole"`` if all that were drawn are whole, ``"any"``, or empty for no.
+    name, kind : str
+        Name and kind of the column.
+    marks : tuple of str
+        Texts that stand for missing cells.
+    dtype : str
+        Arrow type of the cells without marks, as text; empty to keep their type.
+    form : str
+        Format of dates in text; empty if there are none.
+    offset : int
+        Subtracted from whole numbers beyond 2^53.
+    as_text : str
+        For numbers that are codes: ``"whole"`` if all drawn ones are whole, otherwise ``"any"``; empty for no codes.
     """
 
     name: str
@@ -56,7 +56,7 @@ class ColumnReader:
     def cells(self, column: Any, where: str, before: int, levels: tuple[str, ...]) -> Cells:
         """Return an arrow column of a few rows as cells; ``where`` and the rows ``before`` it are for messages.
 
-        Of a category, levels other than these are one, the last, which has no name.
+        Levels of a category that are not in ``levels`` share one last level without a name.
         """
         pa, pc = arrow(), import_module("pyarrow.compute")
         found = clear_marks(column, self.marks) if self.marks else column
@@ -79,7 +79,7 @@ class ColumnReader:
         return pool(self.name, found, found.slice(0, 0), (where, where))
 
     def _complaint(self, column: Any, where: str, before: int) -> str:
-        """Return a sentence that names the first cell that is not as those that were drawn."""
+        """Return a message that names the first cell that does not fit the type of the drawn rows."""
         row, cell = next(
             (row, cell)
             for row, cell in enumerate(column.to_pylist(), before + 1)
@@ -109,7 +109,7 @@ class ColumnReader:
 def column_readers(
     sides: Sequence[Loaded], columns: Sequence[Cells], options: Options
 ) -> tuple[tuple[ColumnReader, ...], tuple[ColumnReader, ...]]:
-    """Return how each of these columns is read on both sides; the tables hold the rows drawn, as they were read."""
+    """Return the readers of each column on both sides; the tables hold the drawn rows as read from the files."""
     marked = [Loaded(mark_missing(side.table, options.missing), side.name) for side in sides]
     made = prepared(marked[0], marked[1], options, [])
     found = tuple(
@@ -120,7 +120,7 @@ def column_readers(
 
 
 def _reader(cells: Cells, drawn: Any, marked: Any, ready: Any, options: Options) -> ColumnReader:
-    """Return the reader that converts a column as it was drawn to the column as it was compared."""
+    """Return the reader that converts a column as drawn to the column as compared."""
     pa, pc = arrow(), import_module("pyarrow.compute")
     name = cells.name
     raw, clear, last = drawn[name], marked[name], ready[name]
@@ -143,7 +143,7 @@ def _offset(before: Any, after: Any) -> int:
 
 
 def _coded(name: str, column: Any, levels: tuple[str, ...]) -> Cells:
-    """Return text as the numbers of its levels: what ``pool`` does, for these levels alone."""
+    """Return text as indices of these levels, as ``pool`` does."""
     pa, pc = arrow(), import_module("pyarrow.compute")
     text = pc.cast(column, pa.large_string())
     places = pc.fill_null(pc.index_in(text, pa.array(levels, pa.large_string())), len(levels))
@@ -154,7 +154,7 @@ def _coded(name: str, column: Any, levels: tuple[str, ...]) -> Cells:
 
 
 def _codes(column: Any, how: str) -> Any:
-    """Return numbers as text, whole ones without a decimal point where all that were drawn are whole."""
+    """Return numbers as text, without a decimal point if all drawn ones are whole."""
     pa, pc = arrow(), import_module("pyarrow.compute")
     text = pc.cast(column, pa.string())
     if how != "whole" or not pa.types.is_floating(column.type):
@@ -163,13 +163,13 @@ def _codes(column: Any, how: str) -> Any:
     return pc.if_else(pc.equal(pc.cast(whole, column.type), column), pc.cast(whole, pa.string()), text)
 
 
-#: Coordinates are around 1: the seven digits of float32 are more than the cells tell, and half the disk.
+#: Coordinates are around 1: the seven digits of float32 suffice, at half of the disk space.
 DTYPE = np.dtype(np.float32)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class EncodedSource:
-    """The rows of one side, encoded as the rows drawn were."""
+    """Rows of one side, encoded with the encoding of the drawn rows."""
 
     side: Side
     readers: tuple[ColumnReader, ...]
@@ -180,13 +180,13 @@ class EncodedSource:
         files = dict.fromkeys(
             (part.delimiter, part.texts, *stamp) for part, stamp in zip(side.parts, side.stamps, strict=True)
         )
-        # Without the pieces that files are cut into, which do not change the rows.
+        # Without the split of files into pieces, which does not affect the rows.
         identity = repr((list(files), side.read, side.where, side.types, side.n_rows, self.readers, self.encoding))
         return f"EncodedSource({self.side.name!r}, {hashlib.sha256(identity.encode()).hexdigest()})"
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Name in messages."""
         return self.side.name
 
     @property
@@ -206,7 +206,7 @@ class EncodedSource:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """What rows come out as."""
+        """Type of the rows."""
         return DTYPE
 
     @property

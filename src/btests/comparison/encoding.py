@@ -15,14 +15,14 @@ from btests.comparison.type_coercion import read_dates
 from btests.plan import Array, Index
 from btests.scaling import robust_scale
 
-#: Levels of a category that get a coordinate of their own; the others share one.
+#: Maximum number of levels of a category with a coordinate of their own; the others share one.
 MOST_LEVELS = 20
 
-#: A level that is rarer than this share of the pooled rows gets no coordinate of its own.
+#: Levels rarer than this share of the pooled rows have no coordinate of their own.
 _RARE = 1e-3
 
-#: Two different levels, or a missing cell and one that is there, are at this squared distance: that of two draws of a
-#: variable of variance 1, which is what numbers have.
+#: Squared distance of two different levels, or of a missing and a present cell: the expected squared difference of two
+#: draws of a variable with variance 1, as for numbers.
 _SQUARED_DISTANCE = 2.0
 
 #: Periods in seconds, by name.
@@ -31,20 +31,20 @@ PERIODS = {"day": 86400.0, "week": 7 * 86400.0, "year": 365.2425 * 86400.0}
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """How one column becomes coordinates.
+    """Encoding of one column as coordinates.
 
     Attributes
     ----------
-    name, kind, unit
-        Of the column, as in ``Cells``.
-    centre, scale
-        Of a number or a time: its pooled median, and the pooled interquartile range in units of a standard normal's (a
-        wider range of quantiles where that is 0). ``arcsinh((value - centre) / scale)`` is the coordinate.
-    periods
-        Names of periods whose sine and cosine are coordinates of a time.
-    levels
-        Of a category or boolean: those with a coordinate of their own.
-    has_other, has_missing
+    name, kind, unit : str
+        As in ``Cells``.
+    centre, scale : float
+        For numbers and times: the pooled median, and the pooled interquartile range in units of a standard normal's (a
+        wider range of quantiles if that is 0). The coordinate is ``arcsinh((value - centre) / scale)``.
+    periods : tuple of str
+        Periods of a time; their sine and cosine are coordinates.
+    levels : tuple of str
+        Levels of a category or boolean with a coordinate of their own.
+    has_other, has_missing : bool
         Whether other levels, and missing cells, have a coordinate.
     """
 
@@ -76,7 +76,7 @@ class Code:
 
     @property
     def width(self) -> int:
-        """How many coordinates the column becomes."""
+        """Number of coordinates of the column."""
         own = len(self.levels) + self.has_other if self.levels else 1 + 2 * len(self.periods)
         return own + self.has_missing
 
@@ -88,7 +88,7 @@ class Code:
             words = cells.levels if cells.kind == "category" else ("false", "true")
             place = {word: j for j, word in enumerate(self.levels)}
             spot = np.array([place.get(word, len(self.levels)) for word in words] or [0])
-            # A level that was not there when the code was fitted, and has nowhere to go, is at 0: unlike all others.
+            # Levels that were absent when the code was fitted are at 0 if there is no coordinate for other levels.
             hot = spot[cells.values.astype(np.int64)]
             seen = cells.present & (hot < len(self.levels) + self.has_other)
             out[np.flatnonzero(seen), hot[seen]] = half
@@ -103,7 +103,7 @@ class Code:
         return out
 
     def tame(self, values: Array) -> Array:
-        """Return numbers on the robust scale, with their tails tamed: (n,) to (n,)."""
+        """Return ``arcsinh`` of numbers on the robust scale: (n,) to (n,)."""
         return np.asarray(np.arcsinh((values - self.centre) / self.scale))
 
     def __str__(self) -> str:
@@ -121,11 +121,11 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """How the columns of a table become coordinates; fitted on the pooled rows of two tables, reusable on others.
+    """Encoding of the columns of a table as coordinates; fitted on the pooled rows of two tables, reusable on others.
 
     Attributes
     ----------
-    codes
+    codes : tuple of Code
         One for each column that is compared.
     """
 
@@ -143,7 +143,7 @@ class Encoding:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns."""
+        """Names of the columns."""
         return tuple(code.name for code in self.codes)
 
     def encode(self, columns: Sequence[Cells], orders: tuple[Index, Index]) -> tuple[Array, Array]:
@@ -181,7 +181,7 @@ def _read_as(kind: str, name: str, column: Any) -> Cells:
 
 
 def _periods(values: Array, unit: str) -> tuple[str, ...]:
-    """Return the periods that values of times tell apart: seen twice at least, and in steps finer than a quarter."""
+    """Return the periods that times resolve: at least two of them covered, in steps finer than a quarter of one."""
     if values.size == 0:
         return ()
     if unit == "time":

@@ -1,4 +1,4 @@
-"""Features of a column whose means differ between two different distributions of it."""
+"""Features of a column for tests of its distribution."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from btests.comparison.scores import Features
 from btests.comparison.swap_units import Units
 from btests.plan import Array
 
-#: Cosines of the pooled rank of a number. The first sees a shift, the second a change of spread, the others of shape.
+#: Number of cosines of the pooled rank. The first detects a shift, the second a change of spread, the others of shape.
 N_COSINES = 8
 
 #: Levels of a category with a feature of their own.
 _MOST_LEVELS = 200
 
-# Added to the share of a level before its root divides its feature, in the first of three statistics of levels: between
-# a kernel that asks "the same or not", and a chi-squared test.
+# Added to the share of a level, whose root divides its feature in the first of three statistics of levels: a compromise
+# between equal weights and a chi-squared test.
 _SHARE = 0.01
 
-# Levels that are expected less often than this on the shorter side are counted together in the second statistic, that
-# of a chi-squared test, as its rule of thumb has it; a level of fewer rows in all than the other number gets no
-# statistic of its own: even with all of them on one side it would say nothing.
+# Levels with a smaller expected count on the shorter side are merged in the second statistic, chi-squared, by its rule
+# of thumb. Levels with fewer rows than _LEAST_ROWS have no statistic of their own: not even all of them on one side is
+# significant.
 _EXPECTED = 5.0
 _LEAST_ROWS = 8
 
-# Scores that vary less do so by rounding alone.
+# Standard deviations of scores below this are rounding errors.
 _ROUNDING = 1e-9
 
 
 def column_differences(cells: Cells, code: Code, rank: Array | None, units: Units) -> list[Features]:
-    """Return the features of a column in the order of the units, and the statistics that are made of them.
+    """Return the features of a column in the order of the units, with the weights of their statistics.
 
-    First those of the cells that are there, then, where any are missing, that of missing.
+    First the features of present cells, then, if any are missing, the indicator of missing cells.
     """
     if rank is None:
         found = [_level_differences(cells, units)]
@@ -52,7 +52,7 @@ def column_differences(cells: Cells, code: Code, rank: Array | None, units: Unit
 def _number_features(cells: Cells, code: Code, rank: Array) -> Iterator[Array]:
     for j, cosine in enumerate(_cosines(rank, N_COSINES)):
         yield cosine / np.sqrt(j + 1.0)
-    # Ranks do not see how far away the few rows of a tail are.
+    # Ranks are insensitive to the distance of rows in the tails.
     yield _standardised(code.tame(cells.values), cells)
     for period in code.periods:
         angle = 2.0 * np.pi * cells.values / PERIODS[period]
@@ -63,8 +63,8 @@ def _number_features(cells: Cells, code: Code, rank: Array) -> Iterator[Array]:
 def _level_differences(cells: Cells, units: Units) -> Features:
     """Return the indicators of levels, and three kinds of statistics of them.
 
-    One weights levels between equal and chi-squared and is the best for changes of frequent levels; one is chi-squared
-    and sees a change of several rare ones; and each level by itself sees what happens to it alone, such as a new one.
+    The first has weights between equal and chi-squared, best for changes of frequent levels; the second is chi-squared,
+    for changes of several rare levels; the third is each level alone, for changes of one level, such as a new one.
     """
     codes = cells.values.astype(np.int64)
     counts = np.bincount(codes[cells.present], minlength=1)
@@ -84,7 +84,7 @@ def _level_differences(cells: Cells, units: Units) -> Features:
 def weighted_levels(d: Array, c: Array, shares: Array, n: int, shorter: int) -> Features:
     """Return the statistics of levels: D (u, k), c (k,), pooled shares (k,), rows of both sides and of the shorter."""
     between = 1.0 / (shares + _SHARE)
-    if len(shares) <= 2:  # one indicator, and all statistics of it say the same
+    if len(shares) <= 2:  # one indicator: all statistics are equivalent
         return Features(d, c, between[:, None], np.ones(1))
     rare = shares * shorter < _EXPECTED
     d = np.concatenate([d, d[:, rare].sum(axis=1, keepdims=True)], axis=1)
@@ -98,10 +98,10 @@ def weighted_levels(d: Array, c: Array, shares: Array, n: int, shorter: int) -> 
 
 
 def relation_scores(cells: Cells, rank: Array | None, most: int) -> tuple[Array, int]:
-    """Return scores of a column, centred at 0 and of variance 1: (n, k), and how many of them have products.
+    """Return scores of a column with mean 0 and variance 1, (n, k), and how many of them have products.
 
-    Products of the first few with those of another column see relations; the others are for what the margins alone
-    say about the products. The product of two cosines is one of the sum and one of the difference of their frequencies.
+    Products of the first scores with those of another column detect relations; the others are regressors that remove
+    the influence of the margins. The product of two cosines has the sum and the difference of their frequencies.
     """
     if rank is not None:
         count = 2 if most > 1 else 1
@@ -113,7 +113,7 @@ def relation_scores(cells: Cells, rank: Array | None, most: int) -> tuple[Array,
         scores += cosines[count:]
     else:
         counts = np.bincount(cells.values[cells.present].astype(np.int64), minlength=1)
-        # Two levels have one indicator between them.
+        # One indicator less than levels, which sum to 1, unless cells are missing.
         n_scores = min(most, int((counts > 0).sum()) - (0 if cells.missing.any() else 1))
         frequent = np.argsort(-counts, kind="stable")[:n_scores]
         scores = [_indicator((cells.values == j) & cells.present) for j in frequent]
@@ -157,7 +157,7 @@ def _standardised(values: Array, cells: Cells) -> Array:
 
 
 def _centred(values: Array, cells: Cells) -> Array:
-    """Return values with their mean taken off, 0 where missing: missing cells are at the centre."""
+    """Return centred values, 0 for missing cells."""
     out = values - (float(values[cells.present].mean()) if cells.present.any() else 0.0)
     out[cells.missing] = 0.0
     return np.asarray(out)
@@ -165,5 +165,5 @@ def _centred(values: Array, cells: Cells) -> Array:
 
 def _unit(values: Array) -> Array:
     deviation = float(values.std())
-    # Of two levels some cosines are constant but for rounding, which must not be made large.
+    # With two levels some cosines are constant up to rounding, which must not be scaled up.
     return values / deviation if deviation > _ROUNDING else np.zeros_like(values)

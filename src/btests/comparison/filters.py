@@ -11,7 +11,7 @@ from btests.comparison.cells import Cells
 from btests.comparison.schema_inference import ColumnType
 from btests.plan import Array
 
-# Fewer rows in both tables together than this do not make an identifier of a column without repetitions.
+# Minimum rows of both tables for a column without repetitions to be an identifier.
 _LEAST_ROWS = 20
 
 _ID_NAME = re.compile(
@@ -20,9 +20,9 @@ _ID_NAME = re.compile(
 
 
 def why_excluded(cells: Cells, named: bool) -> str | None:
-    """Return why a column is excluded, None if it is not; ``named`` if the user asked for it by name.
+    """Return why a column is excluded, None if it is not; ``named`` if the user has selected it by name.
 
-    All of it is seen on the pooled cells: which of them are in which table does not matter.
+    The decision uses pooled cells only, so that it does not depend on which row is in which table.
     """
     present = cells.values[cells.present]
     if present.size == 0:
@@ -37,7 +37,7 @@ def why_excluded(cells: Cells, named: bool) -> str | None:
 
 
 def _why_number(cells: Cells, present: Array) -> str | None:
-    """Return why whole numbers measure nothing: at most once in each table, without gaps or called an identifier."""
+    """Return why whole numbers are an identifier: unique in each table, and without gaps or named like one."""
     distinct, counts = np.unique(present, return_counts=True)
     if 2 * distinct.size < present.size or counts.max() > 2:
         return None
@@ -47,21 +47,21 @@ def _why_number(cells: Cells, present: Array) -> str | None:
     return "it identifies rows, by its name and for want of repetitions" if _ID_NAME.search(cells.name) else None
 
 
-# Fewer drawn cells than this on a side do not make an identifier of a column without repetitions.
+# Minimum drawn cells of a side for a column without repetitions to be an identifier.
 _LEAST_DRAWN_ROWS = 20
 
-# Numbers of rows have at most so many gaps: the range is no larger than this times the number of rows.
+# Maximum range of row numbers, as a multiple of the number of rows.
 _RANGE = 1.5
 
-# Even numbers deviate by so many standard deviations from an even spread at most: beyond it by chance in 1 of 10,000.
+# Maximum Kolmogorov-Smirnov distance from the uniform distribution, times sqrt(m); exceeded with probability 1e-4.
 _UNEVEN = 2.25
 
 
 def why_numbering(cells: Cells, sides: Sequence[ColumnType]) -> str | None:
-    """Return why a column that numbers the rows is excluded, None if it does not; ``sides`` is of all rows.
+    """Return why a column of row numbers is excluded, None if it is not one; ``sides`` describes all rows.
 
-    Among rows drawn of many there are gaps between any numbers. Those of rows are whole, come once on a side, are
-    spread evenly between the smallest and the largest, and there are about as many of them as rows.
+    Drawn rows have gaps between any numbers. Row numbers are whole, unique on a side, spread evenly between the
+    smallest and the largest, and their range is close to the number of rows.
     """
     if cells.unit != "integer" or any(seen.low is None for seen in sides):
         return None
@@ -77,11 +77,11 @@ def why_numbering(cells: Cells, sides: Sequence[ColumnType]) -> str | None:
 
 
 def _is_numbering(ordered: Array, span: int) -> bool:
-    """Whether increasing numbers (m,) come once and are spread evenly over about ``span``."""
+    """Return whether sorted numbers (m,) are unique and spread evenly over about ``span``."""
     m = len(ordered)
     if m < _LEAST_DRAWN_ROWS or span <= 0 or (ordered[1:] == ordered[:-1]).any():
         return False
-    # The smallest and the largest number of all rows are not among those drawn, as a rule: the span is.
+    # The extremes of all rows are usually not among the drawn rows; the span is of all rows.
     first = ordered[0] - (span - (ordered[-1] - ordered[0])) / 2.0
     uneven = np.abs((ordered - first) / span - (np.arange(m) + 0.5) / m).max()
     return bool(uneven <= _UNEVEN / np.sqrt(m))

@@ -27,7 +27,7 @@ Report = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """How rows are drawn: so many at most on each side, of so many bytes, by a seed."""
+    """Limits of the rows drawn from each side, in rows and bytes, and the seed of the draw."""
 
     most_rows: int
     most_bytes: int
@@ -36,7 +36,7 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class FirstPass:
-    """One side after the first pass: its files, the types of its columns, and the rows that were drawn."""
+    """One side after the first pass: its files, the types of its columns, and the drawn rows as an arrow table."""
 
     side: Side
     types: dict[str, ColumnType]
@@ -49,7 +49,7 @@ class _State:
 
     reservoir: Reservoir
     types: dict[str, ColumnType] = field(default_factory=dict)
-    ends: dict[int, int] = field(default_factory=dict)  # rows up to the end of each part, where it had any
+    ends: dict[int, int] = field(default_factory=dict)  # cumulative rows at the end of each part that has any
 
     def state(self) -> tuple[Any, ...]:
         return self.reservoir.state(), dict(self.types)
@@ -60,9 +60,9 @@ class _State:
 
 
 def first_pass(side: Side, draw: Draw, *, skipped: list[str] | None, report: Callable[[int], None]) -> FirstPass:
-    """Read a side once; ``report`` is called with the number of rows that were read.
+    """Read a side once; ``report`` is called with the number of rows read so far.
 
-    Damaged parts are skipped and named in ``skipped`` where that is given, and an error otherwise.
+    Damaged parts are skipped and named in ``skipped`` if it is given, and an error otherwise.
     """
     while True:
         notes = _State(Reservoir(draw.most_rows, draw.most_bytes, draw.seed))
@@ -86,7 +86,7 @@ def first_pass_by(
     skipped: list[str] | None,
     report: Callable[[int], None],
 ) -> tuple[FirstPass, FirstPass]:
-    """Read once a table that holds both sides; ``by`` is the column that splits it, and its values."""
+    """Read a table that holds both sides once; ``by`` is the column that splits it, and its values."""
     if by[0] not in side.names:
         there = ", ".join(map(repr, side.names[:8]))
         raise ValueError(f"there is no column {by[0]!r} in {side.name}; there are {there}")
@@ -137,7 +137,7 @@ class _Reading:
     done: int = 0
 
     def parts(self, skipped: list[str] | None) -> tuple[Fragment, ...]:
-        """Read all parts, and return those that could be read to their ends."""
+        """Read all parts, and return those that are not damaged."""
         kept: list[Fragment] = []
         for part in self.side.parts:
             before = {key: own.state() for key, own in self.notes.items()}

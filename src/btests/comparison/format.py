@@ -10,7 +10,7 @@ from btests.report.number_format import plural
 
 
 def counted(n: int, noun: str) -> str:
-    """Return a number of things.
+    """Return a count with its noun.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def quoted_list(names: Sequence[str], most: int = 12) -> str:
 
 
 def text_width(text: str) -> int:
-    """Return how many places text takes in a terminal: letters of East Asia two, accents on others none.
+    """Return the width of text in a terminal: 2 for East Asian wide characters, 0 for combining accents.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def text_width(text: str) -> int:
 
 
 def fitted(name: str, width: int) -> str:
-    """Return a name on so many places; of one that is too long the beginning and the end, which tell names apart.
+    """Return a name padded or shortened to ``width``; long names keep their beginning and end.
 
     Examples
     --------

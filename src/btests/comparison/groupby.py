@@ -11,7 +11,7 @@ from btests.comparison.format import option
 from btests.comparison.sources import Loaded
 from btests.data.optional import arrow
 
-# Values that a message shows, at most.
+# Maximum number of values in a message.
 _SHOWN = 8
 
 
@@ -38,13 +38,13 @@ def split_by(whole: Loaded, by: str, value_a: Any, value_b: Any) -> tuple[Loaded
 
 @dataclass(frozen=True, slots=True)
 class RowFilter:
-    """The rows of a batch whose cell in column ``by`` has a certain key (see ``key_of``)."""
+    """Filter of the rows whose cell in column ``by`` has the key ``key`` (see ``key_of``)."""
 
     by: str
     key: str
 
     def rows(self, batch: Any) -> Any:
-        """Return those rows of a batch, without that column."""
+        """Return the matching rows of a batch, without column ``by``."""
         coded = batch.column(batch.schema.get_field_index(self.by)).dictionary_encode()
         right = np.array([key_of(value) == self.key for value in coded.dictionary.to_pylist()] + [False])
         codes = coded.indices.fill_null(len(right) - 1).to_numpy(zero_copy_only=False)
@@ -54,7 +54,7 @@ class RowFilter:
 
 @dataclass(slots=True)
 class SideValues:
-    """The values of a column that splits a table into sides, collected batch by batch."""
+    """Values of the column that splits a table into sides, collected batch by batch."""
 
     by: str
     value_a: Any
@@ -84,7 +84,7 @@ class SideValues:
             )
 
     def keys(self) -> list[str]:
-        """Return the keys of the sides that are known so far, two at most."""
+        """Return the keys of the sides found so far, at most two."""
         return list(self.found) if self.value_a is None else [key_of(self.value_a), key_of(self.value_b)]
 
     def chosen(self) -> tuple[tuple[str, str], tuple[str, str]]:
@@ -107,7 +107,7 @@ class SideValues:
 
 
 def key_of(value: Any) -> str:
-    """Return a text that equal values share: 1, 1.0 and "1", or True and "true"."""
+    """Return a text key that is equal for equal values, such as 1, 1.0 and "1", or True and "true"."""
     if isinstance(value, (bool, np.bool_)):
         return str(value).lower()
     try:

@@ -29,18 +29,18 @@ from btests.plan import Index
 from btests.result import TestResult
 from btests.selection import Aggregate, MedianHeuristic, Setting, default_family
 
-#: The kernels of the joint test by default, and the place of the Gaussian of median bandwidth among them.
+#: Default kernels of the joint test, and the index of the Gaussian with median bandwidth among them.
 DEFAULT_KERNELS = Aggregate(default_family())
 CENTRE = 5
 
-# Rows of each side for the median heuristic of the effect, and draws of a null that is not used.
+# Rows of each side for the median heuristic of the effect, and resamples of its null distribution, which is not used.
 _MEDIAN_ROWS = 500
 _FEW_RESAMPLES = 19
 
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """The joint test, and the test whose MMD^2 is the effect: with one kernel that is fixed in advance."""
+    """Joint test, and the test with one kernel fixed in advance, whose MMD^2 is the effect."""
 
     result: TestResult
     effect: TestResult
@@ -142,10 +142,10 @@ def _streams(columns: Sequence[Cells], n_x: int, n_y: int) -> tuple[int, int]:
 def shuffled(
     x: Source, y: Source, seed: int, streams: tuple[int, int], report: Callable[[int], None], *, workers: Any = None
 ) -> OutOfCoreSamples:
-    """Return both in random order: on workers, or each through a temporary file, in one pass over the source."""
+    """Return both sources in random order, on workers or through temporary files, in one pass over each."""
     if workers is not None:
         return open_samples(x, y, seed, True, workers, streams=streams)
-    # No rows are held ahead, so that nothing is taken from the source but in that pass.
+    # No read-ahead, so that the source is read only in that pass.
     permuted = [
         PermutedRows.of(source, seed, stream, True, memory=1) for source, stream in zip((x, y), streams, strict=True)
     ]

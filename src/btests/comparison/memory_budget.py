@@ -1,4 +1,4 @@
-"""How much memory a comparison may take, and whether its tables are larger than that."""
+"""Memory budget of a comparison, and estimates of the memory of tables."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from btests.data.files import TABLES
 from btests.data.fragment import plain
 from btests.data.optional import arrow
 
-#: Share of the free memory that tables may take to be read whole.
+#: Maximum share of the free memory for tables that are read whole.
 SHARE = 0.25
 
-# A packed file is so many times larger when it is unpacked, about.
+# Approximate ratio of uncompressed to compressed size.
 _UNPACKED = 5
 
-# What a comparison takes in memory, in sizes of the rows themselves, and rows from which the size of all is estimated.
+# Memory of a comparison as a multiple of its rows, and rows from which the size of all is estimated.
 _TIMES_ROWS, _FIRST_ROWS = 2, 1000
 
-# What the work on the rows that were drawn takes: for each row of both sides, and for each cell of it, about.
+# Approximate memory of the tests on drawn rows, per row of both sides and per cell.
 _ROW_BYTES, _CELL_BYTES = 400, 100
 
-# So few rows are always drawn.
+# Minimum number of drawn rows.
 _FEWEST_ROWS = 2000
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
 def memory_of(memory: Any) -> int:
-    """Return a number of bytes: as it is, or such as ``"500MB"`` or ``"2 GB"``; for None the share of what is free."""
+    """Return a number of bytes, given as such or as ``"500MB"`` or ``"2 GB"``; None is a share of the free memory."""
     if memory is None:
         return int(SHARE * free_bytes())
     if isinstance(memory, bool) or not isinstance(memory, (int, str)):
@@ -45,10 +45,10 @@ def memory_of(memory: Any) -> int:
 
 
 def bytes_in_memory(path: str) -> int:
-    """Return what the table in a file, a folder or a pattern would take in memory, about.
+    """Return the approximate memory of the table in a file, a folder or a pattern.
 
-    That is a few times the size of the files, unpacked. Parquet files are packed in more ways than one: of them it is
-    estimated from the number of rows, and the size of the first rows of the first file.
+    That is a few times the uncompressed size of the files. For Parquet files, which are encoded and compressed, it is
+    estimated from the number of rows and the size of the first rows of the first file.
     """
     parts = [Path(part) for part in TABLES.files(path)]
     packed = [part for part in parts if TABLES.get(part) == "parquet"]
@@ -57,7 +57,7 @@ def bytes_in_memory(path: str) -> int:
         rows = sum(int(import_module("pyarrow.parquet").read_metadata(part).num_rows) for part in packed)
         return max(total, round(_TIMES_ROWS * rows * _row_bytes(packed[0]))) if packed else total
     except (arrow().ArrowException, OSError):
-        return total  # an error when it is read
+        return total  # raises on reading
 
 
 def _part_bytes(part: Path) -> int:
@@ -66,12 +66,12 @@ def _part_bytes(part: Path) -> int:
 
 
 def _row_bytes(part: Path) -> float:
-    """Return what a row of a Parquet file takes in memory, by its first rows."""
+    """Return the memory of a row of a Parquet file, estimated from its first rows."""
     with import_module("pyarrow.parquet").ParquetFile(part, pre_buffer=False, buffer_size=2**20) as file:
         first = next(file.iter_batches(_FIRST_ROWS), None)
         return 0.0 if first is None else float(plain(first).nbytes / first.num_rows)
 
 
 def rows_to_draw(memory: int, n_columns: int, most: int) -> int:
-    """Return how many rows of each side are drawn, so that the work on them takes half of the memory, about."""
+    """Return how many rows of each side are drawn, so that their tests take about half of the memory."""
     return min(most, max(_FEWEST_ROWS, memory // 4 // (_ROW_BYTES + _CELL_BYTES * n_columns)))

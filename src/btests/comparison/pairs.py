@@ -19,17 +19,17 @@ from btests.plan import Array
 
 Singles = npt.NDArray[np.float32]
 
-#: More columns than this are not tested in pairs.
+#: Maximum number of columns that are tested in pairs.
 MOST_COLUMNS = 150
 
 # Scores of a column, by how many columns there are: the products of all scores must fit into memory.
 _SCORES_BY_COLUMNS = ((30, 4), (60, 2), (MOST_COLUMNS, 1))
 
-# Pairs of rows from which it is learned what the margins say about products, in all, and for each two columns at least.
+# Pairs of rows for the regression of products on margins: in total, and at least for each pair of columns.
 _ROWS = 600_000
 _LEAST_REGRESSION_ROWS = 1_000
 
-# Added to the variances of scores, which are 1: scores that say the same share what they say.
+# Ridge added to the variances of scores, which are 1, for collinear scores.
 _RIDGE = 1e-3
 
 # Lower limit of the residual variance share of a product: nearly collinear products are not inflated.
@@ -45,32 +45,32 @@ class Margin:
 
 
 def most_scores(n_columns: int) -> int:
-    """Return the maximal number of scores of a column in its relations, 0 where there are too many columns."""
+    """Return the maximal number of scores of a column in its relations, 0 if there are too many columns."""
     return next((count for limit, count in _SCORES_BY_COLUMNS if n_columns <= limit), 0)
 
 
 def scored_pairs(margins: Sequence[Margin], units: Units) -> tuple[list[tuple[int, int]], Scored]:
-    """Return all pairs of columns, and how unlikely the change of their relations is.
+    """Return all pairs of columns, and the scores of the change of their relations.
 
-    The features of a pair are the products of the scores of its columns, less their regression on the scores of
-    either column over pooled rows, in units of the residual deviation. Where neither margin changed, that leaves the
-    difference of their means, and takes away noise: of columns that go together closely, nearly all.
+    The features of a pair are the products of the scores of its columns, minus their regression on the scores of
+    either column over pooled rows, in units of the residual standard deviation. If neither margin changed, that leaves
+    the difference of means unchanged and removes noise, nearly all of it for closely related columns.
     """
     pairs = list(combinations(range(len(margins)), 2))
     differences = _Differences.of(margins, units)
     n_rows = min(units.n_pairs, max(_LEAST_REGRESSION_ROWS, _ROWS // len(pairs)))
     features = []
     for i, j in pairs:
-        beta, left = _told_by_margins(margins[i], margins[j], units.n_x, n_rows)
+        beta, left = _regression_on_margins(margins[i], margins[j], units.n_x, n_rows)
         d, c = differences.of_pair(i, j, beta)
         features.append(Features.of_one(d / left, c / left))
     return pairs, quadratic_scores(features, units.signs, units.exhaustive)
 
 
-def _told_by_margins(one: Margin, two: Margin, n_x: int, n_rows: int) -> tuple[Array, Array]:
-    """Return the regression of k products of two columns on all q scores of both, and what is left: (q, k) and (k,).
+def _regression_on_margins(one: Margin, two: Margin, n_x: int, n_rows: int) -> tuple[Array, Array]:
+    """Return the regression of k products of two columns on all q scores of both, and the residual: (q, k) and (k,).
 
-    From the first pairs of rows, both rows of each: no sign changes the result.
+    From both rows of the first pairs, so that the result is invariant under sign flips.
     """
     rows = np.r_[:n_rows, n_x : n_x + n_rows]
     u, v = one.scores[rows], two.scores[rows]
@@ -89,7 +89,8 @@ def _told_by_margins(one: Margin, two: Margin, n_x: int, n_rows: int) -> tuple[A
 class _Differences:
     """D and c (see ``Units``) of all scores, (u, q) and (q,), and of all products, (u, p, p) and (p, p).
 
-    ``places`` are where the scores of each column begin, and the end; ``products`` the same for those with products.
+    ``places`` are the first index of the scores of each column, and the end; ``products`` the same for those with
+    products.
     """
 
     places: npt.NDArray[np.int64]
@@ -107,7 +108,7 @@ class _Differences:
         return cls(places, products, first, _second_moments(stacked[: units.n_x], stacked[units.n_x :], units))
 
     def of_pair(self, i: int, j: int, beta: Array) -> tuple[Array, Array]:
-        """Return D and c of the products of columns i and j, less what the margins say: (u, k) and (k,)."""
+        """Return D and c of the products of columns i and j, minus the regression on the margins: (u, k) and (k,)."""
         own = [np.arange(self.places[k], self.places[k + 1]) for k in (i, j)]
         given = np.concatenate(own)
         rows, columns = (slice(self.products[k], self.products[k + 1]) for k in (i, j))
@@ -124,7 +125,7 @@ def _second_moments(x: Singles, y: Singles, units: Units) -> tuple[Array, Array]
     for out, start, end in zip(moving, units.starts, ends, strict=True):
         out[:] = x[start:end].T @ x[start:end] - y[start:end].T @ y[start:end]
     still = (x[m:].T @ x[m:] - y[m:].T @ y[m:]).astype(np.float64)
-    # Centred products: what is taken off cancels in pairs, and not in rows that are alone.
+    # Centred products: the mean cancels in pairs of rows, but not in rows without a partner.
     pooled = (x.T @ x + y.T @ y).astype(np.float64) / (len(x) + len(y))
     still -= (len(x) - len(y)) * pooled
     return units.weight * moving, units.weight * still
@@ -132,19 +133,19 @@ def _second_moments(x: Singles, y: Singles, units: Units) -> tuple[Array, Array]
 
 _SCORES = 4
 
-# Two scores of a number do not yet say which cells are missing.
+# Scores of a number without the indicator of missing cells.
 _PLAIN_SCORES = 2
 
-# Standard errors that missing cells must have changed by to be what a relation is about.
+# Minimum standard errors of a change of missing cells to be the measure of a relation.
 _ENOUGH = 3.0
 
 
 def relation_measure(one: Cells, two: Cells) -> tuple[str, float, float, str]:
     """Return the name of a measure, its value on both sides, and both in words.
 
-    Where missing cells changed more significantly than present ones, how often they are missing together, or where the
-    other column has certain values. Else of two numbers the correlation of their pooled ranks where that changed
-    clearly; or, as for categories, the root of the summed squared correlations between their scores, which has no sign.
+    If missing cells changed more significantly than present ones: how often both are missing, or one is missing given
+    values of the other. Otherwise, for two numbers, the correlation of their pooled ranks if that changed clearly; or,
+    as for categories, the root of the summed squared correlations between their scores, which has no sign.
     """
     both = one.present & two.present
     sides = (one.side(False), one.side(True))
@@ -170,7 +171,7 @@ def _worded(measure: str, a: float, b: float) -> tuple[str, float, float, str]:
 
 
 def _change(sides: list[list[Array]]) -> float:
-    """Return the largest change of a correlation between scores of two columns, in standard errors or so."""
+    """Return the largest change of a correlation between scores of two columns, in approximate standard errors."""
     if min(len(side[0]) for side in sides) < 2:
         return 0.0
     a, b = (_correlations(*side) for side in sides)
@@ -198,7 +199,7 @@ def _correlations(x: Array, y: Array) -> Array:
     return np.asarray((x.T @ y) / np.where(scale > 0.0, scale, np.inf))
 
 
-# Rows of both sides that a condition must hold for to be worth a word.
+# Minimum rows of each side that satisfy a reported condition.
 _LEAST_ROWS = 20
 
 # Levels that are considered as conditions.
@@ -207,7 +208,7 @@ _LEVELS = 20
 
 @dataclass(frozen=True, slots=True)
 class Holes:
-    """How often cells are missing on both sides under some condition, in words, and the change in standard errors."""
+    """Rate of missing cells on both sides under some condition, in words, and the change in standard errors."""
 
     measure: str
     a: float
@@ -217,7 +218,7 @@ class Holes:
 
 
 def holes(one: Cells, two: Cells) -> Holes | None:
-    """Return how the missing cells of two columns go with the other column, where that changed most significantly."""
+    """Return the most significant change of the missing cells of one column given the other column."""
     found = []
     if one.missing.any() and two.missing.any():
         text = f"{one.name} is missing together with {two.name}"

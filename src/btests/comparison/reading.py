@@ -27,7 +27,7 @@ TIMES_SIZE = 4
 def read(path: str, delimiter: str | None = None, skipped: list[str] | None = None) -> Any:
     """Return the table in a file, in the parts of a pattern or a folder, or on standard input for ``-``.
 
-    Damaged parts are excluded and named in ``skipped`` where that is given, and an error otherwise.
+    Damaged parts are excluded and named in ``skipped`` if it is given, and an error otherwise.
     """
     with naming_delimiter():
         if path == "-":
@@ -45,7 +45,7 @@ def read(path: str, delimiter: str | None = None, skipped: list[str] | None = No
 
 
 def good_part(read: Callable[[], Found], several: bool, skipped: list[str] | None) -> Found | None:
-    """Return what is read of a part, None where it is damaged, one of several, and named in ``skipped`` instead."""
+    """Return the value of ``read()``; None if the part is damaged, one of ``several``, and named in ``skipped``."""
     advice = f"; {option('skip_bad_parts', True)} goes on without such parts"
     return files.good_part(read, skipped, advice) if several else read()
 
@@ -60,7 +60,7 @@ def naming_delimiter() -> Iterator[None]:
 
 
 def _standard_input() -> bytes:
-    """Return the bytes of standard input, which cannot be read a second time: they must fit into memory."""
+    """Return the bytes of standard input, which can be read only once and must fit into memory."""
     if sys.stdin is None:
         raise ValueError("standard input is closed")
     most = max(1, free_bytes() // TIMES_SIZE)
@@ -74,7 +74,7 @@ def _standard_input() -> bytes:
 
 
 def _require_memory(path: str, size: int) -> None:
-    """Raise where a table that is read whole would not leave room for the work on it."""
+    """Raise if a table that is read whole would leave too little memory for the tests."""
     needed, free = TIMES_SIZE * size, free_bytes()
     if needed > free:
         raise ValueError(

@@ -12,27 +12,27 @@ from btests.data.optional import arrow
 
 Keys = npt.NDArray[np.uint64]
 
-# Growth beyond the limits before rows are dropped: seldom, so that it costs little.
+# Growth beyond the limits before rows are dropped, which amortises the cost.
 _SPARE = 1.25
 
-# Rows whose keys are drawn at a time: row i has the same key however the rows are batched.
+# Keys are drawn for so many rows at a time, so that the key of row i does not depend on the batches.
 _STRETCH = 2**16
 
 
 @dataclass(slots=True)
 class Reservoir:
-    """The rows with the smallest keys, which are random numbers: a uniform sample of all rows.
+    """Uniform sample of all rows: those with the smallest random keys.
 
-    The key of a row depends on the seed and on its number alone. It does not depend on the side: tables that
-    change places keep their rows.
+    The key of a row depends only on the seed and on its number, not on the side: swapping the tables does not change
+    the sample.
 
     Attributes
     ----------
-    most_rows, most_bytes
+    most_rows, most_bytes : int
         Limits of the sample.
-    seed
-        Of the keys.
-    n_rows
+    seed : int
+        Seed of the keys.
+    n_rows : int
         Number of rows added.
     """
 

@@ -37,7 +37,7 @@ from btests.data.fragment import can_be_split
 from btests.execution.checkpoint import Recorder, telling_how_to_go_on
 from btests.plan import Index
 
-# Limit for drawn rows in memory: a share of the memory, and always so many bytes.
+# Limit for drawn rows in memory: a share of the memory, and at least so many bytes.
 _DRAWN_SHARE, _DRAWN_BYTES = 1 / 16, 2**24
 
 # Begin and end of each phase over files as a share of the whole.

@@ -8,15 +8,15 @@ from typing import Any
 
 from btests.data.optional import arrow
 
-# Types of text, in the order in which they are tried, as pyarrow's own reader of CSV files has it.
+# Types of text, in the order in which they are tried, as in pyarrow's CSV reader.
 _TRIED = ("int64", "bool", "date32", "time32[s]", "timestamp[s]", "timestamp[ns]", "float64")
 
-# What a type may grow into where a later cell does not fit it; anything else becomes text.
+# Wider types for later cells that do not fit; all other types become text.
 _WIDER = {"int64": "float64", "date32[day]": "timestamp[s]", "timestamp[s]": "timestamp[ns]"}
 
 
 class MixedError(Exception):
-    """A column is text, and was taken for times before."""
+    """A column is text, and was inferred as times before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +25,12 @@ class ColumnType:
 
     Attributes
     ----------
-    dtype
-        The arrow type, null as long as no cell was there.
-    low, high
-        Of numbers.
-    n_present
-        Cells that are not missing.
+    dtype : pyarrow.DataType
+        The type; null before the first present cell.
+    low, high : number or None
+        Range of numbers.
+    n_present : int
+        Number of cells that are not missing.
     """
 
     dtype: Any
@@ -44,7 +44,7 @@ class ColumnType:
         return cls(arrow().null())
 
     def after(self, column: Any, is_text: bool) -> ColumnType:
-        """Return the state after some more cells; the type of text is that which all of it can be read as."""
+        """Return the state after more cells; the type of text is one that all of it can be read as."""
         pa, pc = arrow(), import_module("pyarrow.compute")
         n_present = self.n_present + len(column) - column.null_count
         if n_present == self.n_present:
@@ -63,7 +63,7 @@ class ColumnType:
 
 
 def converted(column: Any, dtype: Any) -> Any:
-    """Return an arrow column as another type; text may have blanks around what is no text."""
+    """Return an arrow column as another type; blanks around numbers and times in text are ignored."""
     pa, pc = arrow(), import_module("pyarrow.compute")
     if column.type == dtype:
         return column
@@ -75,7 +75,7 @@ def converted(column: Any, dtype: Any) -> Any:
 
 
 def _times_of_day(text: Any, dtype: Any) -> Any:
-    """Return 12:30 and 12:30:59 as times, as the reader of CSV files has it; arrow has no cast for them."""
+    """Return text such as 12:30 and 12:30:59 as times, as pyarrow's CSV reader does; arrow has no cast for them."""
     pa, pc = arrow(), import_module("pyarrow.compute")
     read = [pc.strptime(text, format=form, unit="s", error_is_null=True) for form in ("%H:%M:%S", "%H:%M")]
     found = pc.coalesce(*read)
@@ -90,7 +90,7 @@ def _is_number(dtype: Any) -> bool:
 
 
 def _fitted(dtype: Any, column: Any) -> tuple[Any, Any]:
-    """Return the type that fits the cells before and these, and these as such."""
+    """Return the type that fits the cells before and these, and these cells in that type."""
     pa = arrow()
     tried = [pa.type_for_alias(name) for name in _TRIED] if pa.types.is_null(dtype) else [dtype]
     while str(tried[-1]) in _WIDER:

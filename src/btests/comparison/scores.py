@@ -1,4 +1,4 @@
-"""From differences of features to p-values: several statistics under signs that they share."""
+"""Scores and p-values of several statistics under shared sign flips."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 
 from btests.plan import Array
 
-# Outcomes that differ by less than this share are equal on paper: sums made in another order.
+# Relative tolerance of ties: equal outcomes differ by rounding of sums in another order.
 _TIE = 1e-9
 
-# Normal scores from which on the correction for many is made in the upper tail.
+# Normal scores above which the correction for several statistics uses the upper tail.
 _FAR = 7.0
 
-# Features in one product of matrices, about.
+# Approximate number of features per matrix product.
 _FEATURES = 512
 
 
@@ -25,13 +25,13 @@ class Features:
 
     Attributes
     ----------
-    moving, still
-        D and c of the features (see ``Units``): (u, k) and (k,).
-    weights
-        Of the squares of the k features in each of g statistics: (k, g).
-    counts
-        For each statistic, of how many like it the largest is taken: (g,). Its score is that of the largest of so many
-        (Sidak's correction), so that what has many statistics does not drown what has one.
+    moving, still : ndarray of shape (u, k) and (k,)
+        D and c of the features (see ``Units``).
+    weights : ndarray of shape (k, g)
+        Weights of the squares of the k features in each of g statistics.
+    counts : ndarray of shape (g,)
+        Number of similar statistics of which the largest is used. Scores are corrected for it (Sidak's correction), so
+        that groups of many statistics do not dominate single ones.
     """
 
     moving: Array
@@ -47,9 +47,9 @@ class Features:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """Scores of m statistics under r draws of signs, large if unlikely, and last for the data as they are: (m, r + 1).
+    """Scores of m statistics under r draws of signs, and last for the observed data: (m, r + 1); large if unlikely.
 
-    ``exhaustive`` if the draws are all that there are, the observed one among them.
+    ``exhaustive`` if the draws are all sign patterns, including the observed one.
     """
 
     scores: Array
@@ -57,7 +57,7 @@ class Scored:
 
     @property
     def observed(self) -> Array:
-        """The scores of the data as they are: (m,)."""
+        """Scores of the observed data: (m,)."""
         return self.scores[:, -1]
 
     def pvalues(self) -> Array:
@@ -68,8 +68,7 @@ class Scored:
         r"""Return p-values corrected for the number of statistics: (m,).
 
         Step-down (Westfall and Young 1993, algorithm 2.8 with scores in place of p-values): the largest score is
-        compared with the largest of all that a draw gives, the second with the largest of those but the first, and so
-        on.
+        compared with the largest score of each draw, the second with the largest without the first, and so on.
         """
         order = np.argsort(-self.observed, kind="stable")
         out = np.empty(len(order))
@@ -94,10 +93,10 @@ class Scored:
 def quadratic_scores(features: Sequence[Features], signs: Array, exhaustive: bool) -> Scored:
     r"""Return scores of ``sum_j w_j (c_j + sum_u s_u D_uj)^2``, all statistics in turn: signs (u, r + 1) to (m, r + 1).
 
-    Mean and variance over all signs are closed and no sign changes them: with features times the roots of their weights
-    ``|c|^2 + sum |D_u|^2`` and ``4 sum_{u<v} <D_u, D_v>^2 + 4 sum_u <c, D_u>^2``. The score is the normal score of the
-    scaled chi-squared distribution with these two moments (Satterthwaite): statistics of one feature and of many are
-    then on one scale, and any increasing function of a statistic that signs do not change leaves the p-values exact.
+    Mean and variance over all signs are sign-invariant and in closed form: with features times the roots of their
+    weights, ``|c|^2 + sum |D_u|^2`` and ``4 sum_{u<v} <D_u, D_v>^2 + 4 sum_u <c, D_u>^2``. The score is the normal
+    score of the scaled chi-squared distribution with these two moments (Satterthwaite), so that statistics of one and
+    of many features are on one scale. P-values remain exact, since the score is a sign-invariant increasing function.
     """
     out = np.empty((sum(part.weights.shape[1] for part in features), signs.shape[1]))
     done = 0
@@ -115,7 +114,7 @@ def quadratic_scores(features: Sequence[Features], signs: Array, exhaustive: boo
 
 
 def _portions(features: Sequence[Features]) -> Iterator[list[Features]]:
-    """Yield features of some hundred columns: few products of matrices, and none that is huge."""
+    """Yield portions of about ``_FEATURES`` features, to bound number and size of the matrix products."""
     portion: list[Features] = []
     width = 0
     for part in features:
@@ -143,7 +142,7 @@ def _normal_scores(squares: Array, mean: Array, variance: Array) -> Array:
 
     Those of the scaled chi-squared distribution with the same moments, by the cube root of Wilson and Hilferty (1931).
     """
-    varies = (mean > 0.0) & (variance > 1e-24 * mean**2)  # else no sign changes it, and it carries no information
+    varies = (mean > 0.0) & (variance > 1e-24 * mean**2)  # otherwise sign-invariant, without information
     ninth = np.where(varies, variance / np.where(varies, 9.0 * mean**2, 1.0), 1.0)
     ratio = squares / np.where(varies, mean, 1.0)
     scores = (np.cbrt(ratio) - (1.0 - ninth)) / np.sqrt(ninth)
@@ -151,23 +150,23 @@ def _normal_scores(squares: Array, mean: Array, variance: Array) -> Array:
 
 
 def _of_many(scores: Array, counts: Array) -> Array:
-    """Return the normal scores of the largest of so many independent normal scores: (m, r) and (m,) to (m, r)."""
+    """Return normal scores corrected for the maximum of ``counts`` independent ones: (m, r) and (m,) to (m, r)."""
     if (counts == 1.0).all():
         return scores
     from scipy.special import log_ndtr, ndtri_exp
 
     counts = counts[:, None]
-    # By the lower tail, P(all below) = P(one below)^k; far out by the upper one, where k p is as good as 1 - (1 - p)^k.
+    # By the lower tail, P(all below) = P(one below)^k; far out by the upper one, where k p equals 1 - (1 - p)^k.
     far = scores > _FAR
     near = ndtri_exp(counts * log_ndtr(np.where(far, 0.0, scores)))
     return np.where(far, -ndtri_exp(np.log(counts) + log_ndtr(-np.where(far, scores, 9.0 * _FAR))), near)
 
 
 def combine(tests: Sequence[Scored], weights: Sequence[float] | None = None) -> tuple[float, Array]:
-    """Return the p-value of the strongest of several tests, and the p-value of each; every test is one statistic.
+    """Return the corrected p-value of the strongest of several tests, and the p-value of each; one statistic per test.
 
-    The smallest p-value over tests is compared with the smallest that each draw gives (the correction of MMDAgg); with
-    weights, each p-value is first divided by the weight of its test.
+    The smallest p-value over tests is compared with the smallest of each draw (the correction of MMDAgg); with weights,
+    each p-value is first divided by the weight of its test.
     """
     own = np.stack([_share_above_all(test.scores[0], test.exhaustive) for test in tests])
     weighed = own if weights is None else own / np.array(weights)[:, None]

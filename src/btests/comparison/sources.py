@@ -28,7 +28,7 @@ class Loaded:
 def load(source: Any, fallback: str, delimiter: str | None = None, skipped: list[str] | None = None) -> Loaded:
     """Return the table in a file, a data frame (pandas, polars, pyarrow, ...), an array or a mapping of columns.
 
-    Damaged parts of a folder or pattern are excluded and named in ``skipped`` where that is given.
+    Damaged parts of a folder or pattern are excluded and named in ``skipped`` if it is given.
     """
     pa = arrow()
     if isinstance(source, (str, os.PathLike)):
@@ -74,12 +74,12 @@ def _from_frame(frame: Any, where: str) -> Any:
     if isinstance(found, nw.Series):
         found = found.to_frame()
     native = nw.to_native(found)
-    if hasattr(native, "reset_index"):  # the index of pandas is no column, and would become one
+    if hasattr(native, "reset_index"):  # the index of pandas would become a column
         found = nw.from_native(native.reset_index(drop=True))
     try:
         return found.to_arrow()
     except (pa.ArrowException, nw.exceptions.NarwhalsError) as error:
-        # The first argument is what pyarrow could not convert, a later one the column.
+        # The first argument of the error is the message, a later one the column.
         column = re.search(r"for column (.+) with type", str(error))
         name = f"column {column[1]!r} of {where}" if column else f"a column of {where}"
         raise ValueError(f"{name} holds values of several types: {str(error.args[0]).splitlines()[0]}") from None

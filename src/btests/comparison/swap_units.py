@@ -1,4 +1,4 @@
-"""Random orders of rows, and the units of rows that swap sides together under a sign flip."""
+"""Random orders of rows, and units of rows that are swapped together by a sign flip."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from btests.symmetries.swap_groups import SignDraws, unpack
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    r"""The rows of two tables in the order of their blocks, grouped by the sign that swaps them.
+    r"""Rows of two tables in the order of their blocks, grouped by the sign that swaps them.
 
     A sign flip swaps row r of a block of x with row r of the same block of y, the same way for all rows of a group and
     stratum. With phi a vector of features centred at its pooled mean, the difference of the means of phi under signs s
@@ -24,17 +24,17 @@ class Units:
 
     Attributes
     ----------
-    rows
-        Rows of both tables, those of the second counted on: of each table first those with a partner, unit after unit,
-        then the others: (n_x + n_y,).
-    n_x, n_pairs
-        Rows of the first table, and how many of them have a partner.
-    starts
-        Where the pairs of each unit begin: (u,).
-    signs
-        For each draw, and last for the data as they are: (u, r + 1).
-    exhaustive
-        Whether the draws are all patterns of signs, the observed one among them.
+    rows : ndarray of int, shape (n_x + n_y,)
+        Rows of both tables, those of the second numbered from n_x: of each table first those with a partner, by unit,
+        then the others.
+    n_x, n_pairs : int
+        Number of rows of the first table, and of those with a partner.
+    starts : ndarray of int, shape (u,)
+        First pair of each unit.
+    signs : ndarray of shape (u, r + 1)
+        Signs of each draw, and last of the observed data.
+    exhaustive : bool
+        Whether the draws are all sign patterns, including the observed one.
     """
 
     rows: Index
@@ -46,7 +46,7 @@ class Units:
 
     @classmethod
     def of(cls, plan: Plan, flips: SignDraws, orders: tuple[Index, Index]) -> Units:
-        """Return the units of blocks and the draws of flips; ``orders`` are the random orders of the rows."""
+        """Return the units of a plan and of draws of sign flips; ``orders`` are the random orders of the rows."""
         of_x, of_y = plan.partners()
         stratum = np.searchsorted(plan.stratum_edges(), _block_of_pairs(plan), side="right") - 1
         unit = stratum * plan.n_groups + _row_of_pairs(plan) % plan.n_groups
@@ -86,7 +86,7 @@ class Units:
     def count_difference(self, levels: Index, n_levels: int) -> tuple[Array, Array]:
         """Return D and c of the indicators of levels, centred at their pooled means: (n,) to (u, l) and (l,).
 
-        Rows of the level ``n_levels`` are of none.
+        Rows with the level ``n_levels`` have no indicator.
         """
         m, width = self.n_pairs, n_levels + 1
         unit = np.repeat(np.arange(len(self.starts)), np.diff(np.append(self.starts, m)))
@@ -115,9 +115,9 @@ def _row_of_pairs(plan: Plan) -> Index:
 def row_orders(columns: Sequence[Cells], seed: int) -> tuple[Index, Index]:
     """Return random orders of the rows of both tables, the same two if the tables change places.
 
-    Which of two streams of random numbers a table gets depends on its length or, for tables of one length, on the sums
-    of its columns. That leaves the p-values exact: between sides of one length no statistic changes when all pairs swap
-    at once, which changes the sign of every difference of sums, so that neither says anything about the other.
+    The random stream of a table depends on its length or, for tables of one length, on the sums of its columns. The
+    p-values remain exact: for sides of one length, swapping all pairs at once changes the sign of every difference of
+    sums, and no statistic, so that the two are independent under the null hypothesis.
     """
     n_a = columns[0].n_a
     streams = (0, 1) if comes_first(columns) else (1, 0)
@@ -129,7 +129,7 @@ def row_orders(columns: Sequence[Cells], seed: int) -> tuple[Index, Index]:
 
 
 def comes_first(columns: Sequence[Cells]) -> bool:
-    """Whether the first table gets the first stream, by a rule that does not depend on which is named first."""
+    """Return whether the first table has the first stream, by a rule that is symmetric in the tables."""
     n_a = columns[0].n_a
     if 2 * n_a != len(columns[0]):
         return 2 * n_a > len(columns[0])

@@ -1,4 +1,4 @@
-"""One table of a comparison that is not in memory."""
+"""Table of a comparison as fragments of files, outside memory."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Side:
 
     @property
     def odd(self) -> tuple[tuple[str, Any], ...]:
-        """Columns of types that cannot be compared, such as lists, and these types."""
+        """Columns of types that cannot be compared, such as lists, with their types."""
         return tuple(
             (field.name, field.type)
             for part in self.parts
@@ -73,7 +73,7 @@ class Side:
         return tuple((path, stat.st_size, stat.st_mtime_ns) for path, stat in found)
 
     def table(self, pieces: Sequence[Any]) -> Any:
-        """Return drawn rows as one table of all columns, empty ones in place of those that are not read."""
+        """Return drawn rows as one table of all columns; columns that are not read are empty."""
         pa = arrow()
         found = [_typed(piece, self) for piece in pieces]
         whole = pa.concat_tables(found).combine_chunks() if found else self._schema().empty_table()
@@ -99,7 +99,7 @@ class Side:
 
 
 def open_side(path: str, name: str, delimiter: str | None, skipped: list[str] | None) -> Side:
-    """Return a table of one file or several; damaged parts are named in ``skipped`` where that is given."""
+    """Return a table of one file or several; damaged parts are named in ``skipped`` if it is given."""
     files = TABLES.files(path)
     with naming_delimiter():
         found = [good_part(partial(open_fragment, file, delimiter), len(files) > 1, skipped) for file in files]
@@ -110,7 +110,7 @@ def open_side(path: str, name: str, delimiter: str | None, skipped: list[str] | 
 
 
 def _names(parts: Sequence[Fragment]) -> tuple[str, ...]:
-    """Return the columns that all parts have, or say which are not in all."""
+    """Return the columns of all parts; raise if the parts have different columns."""
     first = parts[0]
     doubles = sorted({name for name in first.names if first.names.count(name) > 1})
     if doubles:
@@ -127,7 +127,7 @@ def _typed(rows: Any, side: Side) -> Any:
 
 
 def with_texts(side: Side, column: str) -> Side:
-    """Return a side whose JSON lines hold text in a column, whatever it looks like."""
+    """Return a side whose JSON lines hold text in a column, without inference of times."""
     return replace(side, parts=tuple(replace(part, texts=(*part.texts, column)) for part in side.parts))
 
 
@@ -141,7 +141,7 @@ PIECE_BYTES = 2**26
 
 
 def cut(side: Side, n_bytes: int | None = None) -> Side:
-    """Return a side whose files are split into pieces of about so many bytes, where their format allows that.
+    """Return a side whose files are split into pieces of about ``n_bytes`` bytes, if their format allows it.
 
     Paths are absolute: a worker may have another working directory.
     """
@@ -155,7 +155,7 @@ def cut(side: Side, n_bytes: int | None = None) -> Side:
 
 
 def _counted(piece: Fragment, side: Side) -> int:
-    """Return how many rows of a piece are of a side."""
+    """Return the number of rows of a piece that belong to a side."""
     if side.where is None:
         return piece.n_rows_about  # which is exact for a piece
     return sum(side.where.rows(batch).num_rows for batch in piece.batches((side.read[0], side.where.by)))

@@ -22,10 +22,10 @@ from btests.nulls import SignFlip
 from btests.plan import Index, Plan
 from btests.symmetries import SignDraws, SwapGroups
 
-#: Weight of each test in the verdict: a change of a table is a change of one of its columns as a rule.
+#: Weight of each test in the verdict: most changes of a table are changes of single columns.
 WEIGHTS = {"joint": 1.0, "columns": 2.0, "pairs": 1.0}
 
-# For columns and pairs, rows swap in blocks of at most so many rows, in strata as if for so many kernels: several
+# Tests of columns and pairs use blocks of at most _LARGEST_BLOCK rows, and strata as for _SHARES kernels: several
 # hundred independent signs. The null variance of a linear statistic with score z is 1 + z^2 / n_signs times as large.
 _LARGEST_BLOCK, _SHARES = 128, 8
 
@@ -37,7 +37,7 @@ JointTest = Callable[[Sequence[Cells], Encoding, tuple[Index, Index], Options], 
 class ColumnTests:
     """Scores of each column and of each pair under sign flips, and the estimated total variation of each column.
 
-    ``by_pair`` is None where there is one column, or too many.
+    ``by_pair`` is None if there is one column, or too many.
     """
 
     by_column: Scored
@@ -62,7 +62,7 @@ class ColumnTests:
             if most:
                 scores, n_scores = relation_scores(permuted, rank, most)
                 margins.append(Margin(scores.astype(np.float32), n_scores))
-        # Present and missing cells have statistics of their own: a column has changed if one of them has.
+        # Present and missing cells have separate statistics: a column has changed if one of them has.
         by_column = quadratic_scores(features, units.signs, units.exhaustive).grouped(owners)
         if not most:
             return cls(by_column, tuple(effects), (), None)
@@ -105,14 +105,14 @@ class Tests:
     notes: tuple[str, ...]
 
     def smallest_pvalue(self) -> float:
-        """Return the smallest p-value that so many rows and sign flips can give, 0 for nulls without draws.
+        """Return the smallest attainable p-value for this number of rows and sign flips; 0 for nulls without draws.
 
         It is that of the columns and pairs, which have the larger weight.
         """
         if not isinstance(self.joint.result.null, SignFlip):
             return 0.0
         flips = self.flips
-        # With equal numbers of rows, swapping all pairs at once leaves every statistic as it is.
+        # With equal numbers of rows, swapping all pairs at once changes no statistic.
         own = (2 if self.plan.paired else 1) / flips.n_draws if flips.exhaustive else 1.0 / (flips.n_draws + 1)
         others = sum(WEIGHTS[name] for name, *_ in self.others())
         return own * (WEIGHTS["joint"] + others) / others
@@ -170,7 +170,7 @@ def _swaps(n_x: int, n_y: int, seed: int) -> tuple[Plan, SignDraws]:
 def _smallest(joint: Joint, column_tests: ColumnTests) -> tuple[float, tuple[float, ...]]:
     """Return the smallest p-value, corrected, and the p-value of each test.
 
-    Columns and pairs share their signs, and the joint test has others: the Bonferroni correction for the two.
+    Columns and pairs share their signs and the joint test has others; the two are combined by Bonferroni's correction.
     """
     found = [(column_tests.by_column, WEIGHTS["columns"]), (column_tests.by_pair, WEIGHTS["pairs"])]
     best = [scored.largest() for scored, _ in found if scored is not None]

@@ -1,4 +1,4 @@
-"""Cells that say "missing" in words, numbers that are codes, and hints at both."""
+"""Text markers of missing cells, numeric codes of categories, and hints at both."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from btests.comparison.cells import kind_of
 from btests.comparison.format import option
 from btests.data.optional import arrow
 
-# What a number, or a number with a decimal comma, looks like as text.
+# Patterns of numbers, and of numbers with a decimal comma, in text.
 _NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
 _COMMA_NUMBER = re.compile(r"^\s*[+-]?\d+,\d+\s*$")
 
-# Text is numbers but for a few marks if it has at most so many marks, and at least so many different numbers.
+# A text column is numeric with markers if it has at most _MOST_MARKS markers and at least _LEAST_NUMBERS numbers.
 _MOST_MARKS = 2
 _LEAST_NUMBERS = 3
 _LONGEST_MARK = 12
 
-# Cells that are looked at before all of them are: of numbers half at least look like it.
+# Cells of a first check, of which at least half must be numbers.
 _FIRST = 200
 
-# Names of whole numbers that are codes as a rule, and how often each must be there on average to be taken as one.
+# Names of columns of whole numbers that are usually codes, and the minimum average count of each code.
 _CODE_NAME = re.compile(
     r"(^|[\W_])(zip|zipcode|postcode|plz|code|type|class|category|kind|status|region|dept|store|shop|branch|sector)$",
     re.I,
@@ -34,9 +34,9 @@ _LEAST_OFTEN = 5.0
 
 
 def mark_missing(table: Any, marks: Sequence[str]) -> Any:
-    """Return an arrow table with cells that are one of these texts, or numbers, as missing.
+    """Return an arrow table in which cells equal to one of these texts or numbers are missing.
 
-    Text that had such cells and is numbers, or true and false, without them becomes that.
+    Text columns that are numeric or boolean without such cells are converted.
     """
     for name in table.column_names if marks else ():
         column = table[name]
@@ -54,7 +54,7 @@ def _without(column: Any, marks: Sequence[str]) -> Any:
 
 
 def clear_marks(column: Any, marks: Sequence[str]) -> Any:
-    """Return an arrow column without the cells that are one of these texts, or numbers: itself where there are none."""
+    """Return an arrow column in which cells equal to one of these texts or numbers are missing; itself without any."""
     pa, pc = arrow(), import_module("pyarrow.compute")
     given = column
     if pa.types.is_dictionary(column.type):
@@ -73,7 +73,7 @@ def clear_marks(column: Any, marks: Sequence[str]) -> Any:
 
 
 def _parsed(text: Any) -> Any:
-    """Return text as whole numbers, numbers, or true and false, whichever fits all of it first; else as it is."""
+    """Return text as integers, floats or booleans, the first type that fits all cells; unchanged if none does."""
     pa, pc = arrow(), import_module("pyarrow.compute")
     if text.null_count == len(text):
         return text
@@ -98,7 +98,7 @@ def as_categories(column: Any) -> Any:
 
 
 def hint_at_marks(name: str, columns: Sequence[Any]) -> str | None:
-    """Return a sentence if text of some columns is numbers but for a mark or two, such as "-" for missing."""
+    """Return a hint if text columns are numeric except for one or two markers, such as "-" for missing."""
     pc = import_module("pyarrow.compute")
     texts = [column for column in columns if kind_of(column.type) == "category"]
     if not texts:
@@ -127,7 +127,7 @@ def hint_at_marks(name: str, columns: Sequence[Any]) -> str | None:
 
 
 def first_text(column: Any) -> str:
-    """Return the first cell of a column of text that is no number, and its row, in brackets; empty without one."""
+    """Return the first cell of a text column that is not a number, and its row, in brackets; empty if none."""
     pc = import_module("pyarrow.compute")
     if arrow().types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type)
@@ -136,7 +136,7 @@ def first_text(column: Any) -> str:
 
 
 def hint_at_codes(names: Sequence[str], columns: Sequence[Any]) -> str | None:
-    """Return a sentence on columns of whole numbers, pooled values of each, that are codes by their names."""
+    """Return a hint at columns of whole numbers that are codes by their names; ``columns`` are pooled values."""
     found = []
     for name, values in zip(names, columns, strict=True):
         if _CODE_NAME.search(name) and len(values) >= _LEAST_OFTEN * max(3, np.unique(values).size):

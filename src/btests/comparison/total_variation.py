@@ -18,7 +18,7 @@ from btests.result import TestResult
 # Bins of equal pooled shares in which a number's change is counted.
 _BINS = 16
 
-# Standard deviations that an estimate of nothing is beyond by chance once in forty times.
+# Significance threshold of an estimate in standard deviations; exceeded by chance once in forty times.
 _FLOOR = 2.0
 
 # Probability that any of the bins of a view is counted by chance.
@@ -27,7 +27,7 @@ _CHANCE = 0.005
 # The variance of ``_crossed`` for a standard normal: the integral of its square times the normal density.
 _VARIANCE = 0.7009
 
-# Up to so many rows of a level what chance gives is computed by its distribution, beyond as if that were normal.
+# Up to this many rows of a level the mean under H0 is computed exactly; beyond, by a normal approximation.
 _FEW = 60
 
 
@@ -76,9 +76,9 @@ def binned(cells: Cells, rank: Array | None) -> Index:
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """Differences of the shares of bins, the last for missing, and their deviations without a change: (k,) each.
+    """Differences of the shares of bins, the last for missing cells, and their standard deviations under H0: (k,) each.
 
-    ``counts`` are the rows of both sides in each bin, (k,), ``n_a`` and ``n_b`` those of each side in all.
+    ``counts`` are the rows of both sides in each bin, (k,); ``n_a`` and ``n_b`` the rows of each side.
     """
 
     differences: Array
@@ -97,33 +97,33 @@ class _View:
         return cls(a / n - b / m, _deviation(a + b, n, m), a + b, n, m, ordered)
 
     def crossed(self) -> float:
-        """Return what one half of the rows, chosen at random, says about the other half, on average.
+        """Return the expected cross-validated estimate over random splits of the rows into halves.
 
-        The first half selects the bins that have more rows on one side, the second estimates how many more: that is 0
-        on average without a change, and too small otherwise. ``_crossed`` is its closed form for normal differences;
-        its mean under H0 for levels of few rows is subtracted. 0 if not significant.
+        The first half selects the bins that have more rows on one side, the second estimates the difference in them.
+        That has mean 0 without a change, and is biased downwards otherwise. ``_crossed`` is its closed form for normal
+        differences; its mean under H0 for levels of few rows is subtracted. 0 if not significant.
         """
         total = 0.5 * float(np.sum(_crossed(self.differences, self.deviations) - self._by_chance()))
         floor = _FLOOR * 0.5 * math.sqrt(_VARIANCE * float(np.sum(self.deviations**2)))
         return total if total > floor else 0.0
 
     def significant(self) -> float:
-        """Return the sum of the differences of one sign that are beyond chance, the larger of the two sums."""
+        """Return the sum of significant differences of one sign, the larger of the two sums."""
         least = self._sure(len(self.counts)) * self.deviations
         more, less = (float(part[part > least].sum()) for part in (self.differences, -self.differences))
         return max(more, less)
 
     def interval(self) -> float:
-        """Return the largest difference of a stretch of bins, less its deviation, which is what the choice adds."""
+        """Return the largest difference of consecutive bins, minus its standard deviation as a selection correction."""
         if not self.ordered:
             return 0.0
         size, deviation = self._stretches()
-        # Of all rows there is as much on both sides: what rounding leaves there is no difference.
+        # The range of all bins has difference 0 up to rounding.
         sure = (size > self._sure(len(size)) * deviation) & (deviation > 0.0)
         return float(np.max(np.where(sure, size - deviation, 0.0), initial=0.0))
 
     def plainest(self) -> float:
-        """Return the difference of the bin, or stretch of bins, that has most deviations, less one of them."""
+        """Return the most significant difference of a bin or of consecutive bins, minus one standard deviation."""
         size, deviation = self._stretches() if self.ordered else (np.zeros(0), np.zeros(0))
         size = np.append(np.abs(self.differences), size)
         deviation = np.append(self.deviations, deviation)
@@ -131,7 +131,7 @@ class _View:
         return max(0.0, float(size[best] - deviation[best]))
 
     def _stretches(self) -> tuple[Array, Array]:
-        """Return differences and deviations of all stretches of bins: two (s,)."""
+        """Return differences and standard deviations of all ranges of consecutive bins: two (s,)."""
         k = len(self.counts) - 1
         below, rows = (np.concatenate([[0.0], np.cumsum(part[:k])]) for part in (self.differences, self.counts))
         i, j = np.triu_indices(k + 1, 1)
@@ -159,7 +159,7 @@ class _View:
 
 
 def _deviation(rows: Array | Index, n: int, m: int) -> Array:
-    """Return the deviation of the difference of shares of bins of so many rows over random assignments: (k,)."""
+    """Return the standard deviation of the difference of shares of bins over random assignments of rows: (k,)."""
     return np.asarray(np.sqrt(rows * (n + m - rows) / (n + m - 1.0) / n / m))
 
 
@@ -172,15 +172,15 @@ def _crossed(x: Array, deviation: Array) -> Array:
     return np.where(deviation > 0.0, x * (2.0 * ndtr(x / s) - 1.0) - 2.0 * s * density, 0.0)
 
 
-# One row in so many, on each side, selects the bins with more of the first side; the others are counted.
+# One in so many rows of each side selects the bins with more of the first side; the others are counted in them.
 _CHOOSERS = 3
 
-# Normal approximations are not trusted further than this.
+# Lower limit of p-values by normal approximation.
 _LEAST = 1e-6
 
 
 def check_tolerance(tolerance: object) -> float | None:
-    """Return the tolerance, a share of rows; raise if it is none."""
+    """Return the tolerance, a share of rows; raise if it is not valid."""
     if tolerance is None:
         return None
     if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float, np.integer, np.floating)):
@@ -208,7 +208,7 @@ def total_variation_bound(mmd2: float | None, kernel: object) -> float | None:
 
 
 def joint_beyond(effect: TestResult, tolerance: float) -> float | None:
-    """Return the p-value of "at most so many of the rows differ", None if the kernel has no bound."""
+    """Return the p-value of "at most this share of the rows differs"; None if the kernel has no bound."""
     if total_variation_bound(0.0, effect.kernel) is None:
         return None
     try:
@@ -223,7 +223,7 @@ def columns_beyond(columns: Sequence[Cells], orders: tuple[Index, Index], tolera
 
 
 def both_beyond(whole: float | None, columns: Array) -> float:
-    """Return the p-value of the verdict: the whole rows or a column, by Bonferroni's correction."""
+    """Return the p-value of the verdict: joint test or a column, by Bonferroni's correction."""
     best = float(columns.min())
     return best if whole is None else min(1.0, 2.0 * min(best, whole))
 
@@ -231,9 +231,8 @@ def both_beyond(whole: float | None, columns: Array) -> float:
 def _column_beyond(cells: Cells, orders: tuple[Index, Index], tolerance: float) -> float:
     """Return the p-value of one column.
 
-    Whatever set of bins is taken, the shares of the two sides in it differ by at most the distance. A third of the rows
-    chooses the set, the others, which did not, are counted in it (Agresti and Caffo's interval, one row of each
-    outcome added).
+    For any set of bins, the shares of the two sides differ by at most the total variation distance. A third of the rows
+    selects the set, the others are counted in it (interval of Agresti and Caffo, one row of each outcome added).
     """
     bins = binned(cells, pooled_ranks(cells) if cells.kind in ("number", "time") else None)
     width = int(bins.max()) + 1

@@ -19,13 +19,13 @@ _LIKE_DATE = re.compile(
 _DAYS = ("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
 _CLOCKS = ("", " %H:%M:%S", " %H:%M", "T%H:%M:%S", "T%H:%M")
 
-# Times with parts of a second, or with a time zone, as JSON has them.
+# Times with fractions of a second, or with a time zone, as in JSON.
 _ISO = "ISO 8601"
 
-# Cells that are checked before all of them are.
+# Cells of a first check.
 _FIRST = 200
 
-# A column of which that share are dates, and not all, is worth a note.
+# Minimum share of dates in a text column for a note, if not all are dates.
 _MOST = 0.9
 
 
@@ -34,7 +34,7 @@ _UTC = {"UTC", "Etc/UTC", "GMT", "Z", "+00:00", "Universal", "Zulu"}
 
 
 def read_dates(a: Any, b: Any, name: str, notes: list[str]) -> tuple[Any, Any]:
-    """Return two arrow columns with dates read from text where both are such; one that is of times already stays."""
+    """Return two arrow columns with dates parsed from text if both allow it; columns of times are unchanged."""
     pa = arrow()
     texts = [column for column in (a, b) if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)]
     others = [c for c in (a, b) if not any(c is text for text in texts)]
@@ -56,13 +56,13 @@ def read_dates(a: Any, b: Any, name: str, notes: list[str]) -> tuple[Any, Any]:
 
 
 def date_formats(texts: list[Any]) -> list[str]:
-    """Return the forms of dates that fit every cell of some columns of text."""
+    """Return the date formats that fit every cell of some text columns."""
     formats = [f for f in (day + clock for day in _DAYS for clock in _CLOCKS) if _fits(texts, f)]
     return formats or [f for f in (_ISO,) if _fits(texts, f)]
 
 
 def note_zones(a: Any, b: Any, name: str, sides: tuple[str, str], notes: list[str]) -> None:
-    """Say so where only one of two arrow columns of times has a time zone, or where their clock is not that of UTC."""
+    """Add a note if only one of two arrow columns of times has a time zone, or if their zone is not UTC."""
     types = arrow().types
     if not (types.is_timestamp(a.type) and types.is_timestamp(b.type)):
         return
@@ -83,19 +83,19 @@ def _fits(texts: list[Any], form: str) -> bool:
 
 
 def parse_dates(column: Any, form: str) -> Any:
-    """Return text as dates or times of a form, missing where it is none."""
+    """Return text as dates or times of a format, missing where it does not fit."""
     pa, pc = arrow(), import_module("pyarrow.compute")
     if form == _ISO:
         return _parsed_iso(pc.utf8_trim_whitespace(column))
     found = pc.strptime(pc.utf8_trim_whitespace(column), format=form, unit="s", error_is_null=True)
-    # A year of two digits is none: 01/02/13 would be the year 13.
+    # Years of two digits do not fit: 01/02/13 would be the year 13.
     year = pc.year(found)
     kept = pc.if_else(pc.and_(pc.greater_equal(year, 1000), pc.less_equal(year, 9999)), found, None)
     return kept if "%H" in form else pc.cast(kept, pa.date32())
 
 
 def _parsed_iso(column: Any) -> Any:
-    """Return times from text of ISO 8601, all with a time zone or all without; all missing where they are not."""
+    """Return times from ISO 8601 text, all with a time zone or all without; otherwise all missing."""
     pa, pc = arrow(), import_module("pyarrow.compute")
     for dtype in (pa.timestamp("us"), pa.timestamp("us", "UTC")):
         try:
@@ -106,17 +106,17 @@ def _parsed_iso(column: Any) -> Any:
 
 
 def _odd(texts: list[Any]) -> str:
-    """Return a cell that is unlike a date, or the first."""
+    """Return a cell that is not a date, or the first."""
     cells: list[str] = [cell for text in texts for cell in text.to_pylist() if cell is not None]
     return next((cell for cell in cells if not _LIKE_DATE.match(cell)), cells[0])[:40]
 
 
-# Up to here every whole number is a float.
+# Every integer up to this is exact as a float64.
 _LAST = 2**53
 
 
 def shift_huge(a: Any, b: Any, name: str, notes: list[str]) -> tuple[Any, Any]:
-    """Return two arrow columns, without what they have in common where their numbers are not exact as floats."""
+    """Return two arrow columns, minus a common offset if their integers are not exact as floats."""
     pa, pc = arrow(), import_module("pyarrow.compute")
     if not all(pa.types.is_integer(column.type) for column in (a, b)):
         return a, b
@@ -134,7 +134,7 @@ def shift_huge(a: Any, b: Any, name: str, notes: list[str]) -> tuple[Any, Any]:
 
 
 def prepared(one: Loaded, two: Loaded, options: Options, notes: list[str]) -> tuple[Loaded, Loaded]:
-    """Return both tables with codes as text, dates read from text, and whole numbers that floats can hold."""
+    """Return both tables with codes as text, dates parsed from text, and integers that are exact as floats."""
     tables = [one.table, two.table]
     for name in one.table.column_names:
         if name not in two.table.column_names:
@@ -152,6 +152,6 @@ def prepared(one: Loaded, two: Loaded, options: Options, notes: list[str]) -> tu
 
 
 def _is_code(column: Any) -> bool:
-    """Whether numbers were declared to be categories, as pandas does."""
+    """Return whether numbers were declared as categories, as in pandas."""
     types = arrow().types
     return bool(types.is_dictionary(column.type) and kind_of(column.type) == "number")

@@ -1,4 +1,4 @@
-"""A comparison as one page to share: a file that needs no network, made from the comparison's dictionary alone."""
+"""HTML report of a comparison as one self-contained file."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ __all__ = ["render", "write"]
 
 
 def render(comparison: Mapping[str, Any]) -> str:
-    """Return the page of a comparison as HTML: one file with its styles, drawings and script inside.
+    """Return the report of a comparison as HTML, with styles, drawings and script inline.
 
     Parameters
     ----------
-    comparison
-        What ``Comparison.to_dict()`` returns, or ``--json`` prints. All numbers on the page are taken from it.
+    comparison : mapping
+        Result of ``Comparison.to_dict()``, or of ``--json``. All numbers on the page are taken from it.
 
     Raises
     ------
     ImportError
-        Without jinja2, which ``pip install 'btests[tables]'`` brings.
+        If jinja2 is not installed; ``pip install 'btests[tables]'`` installs it.
     """
     try:
         import jinja2  # noqa: F401
@@ -34,23 +34,30 @@ def render(comparison: Mapping[str, Any]) -> str:
 
 
 def write(path: str | Path, text: str, force: bool = False) -> Path:
-    """Write a page to a file, and return its path; a file that exists stays as it is unless ``force`` says otherwise.
+    """Write a page to a file, and return its path; if writing fails, an existing file is unchanged.
 
-    Where writing fails, whatever was there before still is.
+    Parameters
+    ----------
+    path : str or Path
+        File to write.
+    text : str
+        The page.
+    force : bool
+        Overwrite an existing file.
 
     Raises
     ------
     FileExistsError
-        When there is something at ``path`` already, and ``force`` is false.
+        If ``path`` exists and ``force`` is False.
     """
     path = Path(path)
     data = text.encode("utf-8")  # before anything is opened
     if not force and (path.exists() or path.is_symlink()):
         raise FileExistsError(_exists(path))
-    if path.exists() and not path.is_file():  # a device or a pipe: nothing to lose, and nothing to put in its place
+    if path.exists() and not path.is_file():  # a device or a pipe, which cannot be replaced
         path.write_bytes(data)
         return path
-    # Beside the file that a link may point to, under an unused name; half a page is worse than none.
+    # With ``force``, a temporary file next to the target of a link is written and renamed: no partial page is left.
     place = path.resolve()
     draft = place.with_name(f".{place.name}.{os.getpid()}.part") if force else place
     try:

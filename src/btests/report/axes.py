@@ -1,4 +1,4 @@
-"""From values to pixels, and round numbers for the ticks of an axis."""
+"""Axes: linear scales from values to pixels, and ticks at round numbers and times."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from btests.report.number_format import number
 from btests.report.svg import PlotArea, clipped, element
 
 _DAY = 86400.0
-#: Steps between ticks of a time axis in seconds, and how a tick is written.
+#: Steps between ticks of a time axis in seconds, and formats of the labels.
 _TIMES = (
     (1.0, "%H:%M:%S"),
     (10.0, "%H:%M:%S"),
@@ -29,7 +29,7 @@ _TIMES = (
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A line from values to pixels."""
+    """Linear map from values to pixels."""
 
     values: tuple[float, float]
     pixels: tuple[float, float]
@@ -37,7 +37,7 @@ class Scale:
     def __call__(self, value: float) -> float:
         """Return the pixel of a value."""
         (low, high), (start, end) = self.values, self.pixels
-        # Halves, so that a range from the lowest float to the highest has a width.
+        # Halves, so that the width of the range of all floats does not overflow.
         width = high / 2 - low / 2
         return start + (end - start) * ((value / 2 - low / 2) / width if width > 0 else 0.5)
 
@@ -56,7 +56,7 @@ def ticks(low: float, high: float, n: int = 5) -> list[float]:
     power = 10.0 ** math.floor(math.log10(rough)) if rough > 1e-300 else rough
     step = power * next(factor for factor in (1.0, 2.0, 2.5, 5.0, 10.0) if factor * power >= rough * 0.999)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    # A range that is tiny beside its values has no round numbers that floats can tell apart.
+    # A range that is tiny relative to its values contains no distinct round numbers.
     return [i * step + 0.0 for i in range(first, last + 1)] if last - first <= 3 * n else [low, high]
 
 
@@ -68,7 +68,7 @@ def seconds(text: str) -> float:
     >>> seconds("1970-01-02")
     86400.0
     """
-    # Years and nanoseconds that datetime does not hold are cut to what it does.
+    # Years and nanoseconds beyond the range of datetime are clipped.
     moment = datetime.fromisoformat(text)
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return (moment - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds()
@@ -79,7 +79,7 @@ def _moment(value: float) -> datetime:
 
 
 def time_ticks(low: float, high: float, n: int = 4) -> list[tuple[float, str]]:
-    """Return about ``n`` round moments between two times in seconds since 1970, and how to write them.
+    """Return about ``n`` round times between two times in seconds since 1970, with their labels.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def time_ticks(low: float, high: float, n: int = 4) -> list[tuple[float, str]]:
 def bottom_axis(
     frame: PlotArea, label: str, marks: Sequence[tuple[float, str]], place: Callable[[float], float]
 ) -> Markup:
-    """Return the axis below a drawing; labels that would run into their neighbours are dropped."""
+    """Return the axis below a drawing; labels that overlap their neighbours are dropped."""
     base = frame.y[0]
     parts = [element("line", class_="axis", x1=frame.x[0], x2=frame.x[1], y1=base, y2=base)]
     taken = -math.inf
@@ -143,9 +143,9 @@ def left_axis(
 
 
 def number_marks(low: float, high: float, n: int = 5) -> list[tuple[float, str]]:
-    """Return ticks of a number axis and how to write them."""
+    """Return ticks of a number axis with their labels."""
     values = ticks(low, high, n)
-    # As many digits as tell neighbours apart.
+    # As many digits as distinguish neighbours.
     for digits in range(2, 16):
         texts = [number(value, digits) for value in values]
         if len(set(texts)) == len(texts) and all(

@@ -47,7 +47,7 @@ def paired(
 
 
 def _longest(share_a: Sequence[float], share_b: Sequence[float]) -> float:
-    """Return the share that fills the width: the largest, or the second where that would hide all others.
+    """Return the share that fills the width: the largest, or the second if the largest would dwarf all others.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from btests.report.svg import Caption, element
 
 Names = tuple[str, str]
 
-# Places that the band of missing cells is wide on the map, and places before it without a tick.
+# Width of the band of missing cells on the map, and of the range before it without ticks, in places.
 _MISSING = 3
 _CLEAR = 5
 
@@ -48,7 +48,7 @@ def null_figure(place: int, test: Mapping[str, Any], alpha: float) -> Markup | N
 
 
 def squared(label: str) -> str:
-    """Return a label with a true square."""
+    """Return a label with a superscript two."""
     return label.replace("^2", "²")
 
 
@@ -111,7 +111,7 @@ def _peaks(chart: Mapping[str, Any], names: Names) -> str:
 
 
 def _moments(chart: Mapping[str, Any]) -> list[float] | None:
-    """Return the edges in seconds since 1970 where the axis is time, which its labels tell."""
+    """Return the edges in seconds since 1970 if the axis is time, as recognised by its labels."""
     labels = chart.get("edge_labels")
     if not labels:
         return None
@@ -135,10 +135,10 @@ def ramp() -> Markup:
 def witness_figure(witness: Mapping[str, Any]) -> Markup:
     """Return the map of the regions where there is more of one side than of the other."""
     x, y = witness["x"], witness["y"]
-    # Where nothing is known, nothing is coloured.
+    # Unknown values (None) are not coloured.
     grid = [[value or 0.0 for value in row] for row in witness["values"]]
     n_rows, n_columns = (len(grid) - y["missing"], len(grid[0]) - x["missing"])
-    # A negative number of copies is none.
+    # Negative repetitions give an empty list.
     grid = [[*row, *[row[-1]] * (_band(x) - 1)] for row in grid]
     grid += [grid[-1]] * (_band(y) - 1)
     caption = Caption("witness", witness["title"], witness["text"])
@@ -147,12 +147,12 @@ def witness_figure(witness: Mapping[str, Any]) -> Markup:
 
 
 def is_smooth(witness: Mapping[str, Any]) -> bool:
-    """Return whether places on both axes of the map have neighbours, so that a line between them means something."""
+    """Return whether neighbouring places on both axes of the map are similar, so that contours are meaningful."""
     return bool(witness["x"]["smooth"] and witness["y"]["smooth"])
 
 
 def _with_missing(axis: Mapping[str, Any], n: int) -> Axis:
-    """Return an axis of the map of ``n`` places, and beyond them a band for missing cells where there are any."""
+    """Return an axis of the map of ``n`` places, followed by a band for missing cells if there are any."""
     label, (low, high), marks, named = _axis(axis, n)
     if not axis["missing"]:
         return label, (low, high), marks, named
@@ -162,12 +162,12 @@ def _with_missing(axis: Mapping[str, Any], n: int) -> Axis:
 
 
 def _band(axis: Mapping[str, Any]) -> int:
-    """Return how many places wide the band of missing cells is drawn; there are more places where they are narrow."""
+    """Return the width of the band of missing cells in places; wider if places are narrow."""
     return (_MISSING if axis["smooth"] else 1) if axis["missing"] else 0
 
 
 def _axis(axis: Mapping[str, Any], n: int) -> Axis:
-    """Return label, range and ticks of an axis of the map; places without even steps are numbered, and named."""
+    """Return label, range and ticks of an axis of the map; places without even steps have named ticks."""
     label = str(axis["axis"] or axis["name"])
     centres = axis["centres"]
     step = (centres[-1] - centres[0]) / (n - 1) if centres and n > 1 else 0.0

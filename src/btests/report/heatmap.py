@@ -1,4 +1,4 @@
-"""A map of where two samples differ: cells in diverging colours, and the line where they are even."""
+"""Heatmap of the difference of two samples, in diverging colours with a zero contour."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def zero_line(grid: Sequence[Sequence[float]]) -> list[tuple[Point, Point]]:
         for c in range(len(grid[r]) - 1):
             corners = ((r, c), (r, c + 1), (r + 1, c + 1), (r + 1, c))
             if max(abs(grid[i][j]) for i, j in corners) <= least:
-                continue  # Where there is next to nothing of either side, the sign is noise.
+                continue  # the sign is noise where both sides have almost no rows
             crossings = []
             for (r0, c0), (r1, c1) in zip(corners, corners[1:] + corners[:1], strict=True):
                 first, second = grid[r0][c0], grid[r1][c1]
@@ -66,7 +66,7 @@ def _cells(grid: Sequence[Sequence[float]], frame: PlotArea) -> Markup:
             if c == len(row) or shades[c] != shades[start]:
                 colour = shades[start]
                 side = "a" if colour > 0 else "b" if colour < 0 else ""
-                # Half a pixel of overlap, or hairlines show between the cells.
+                # Half a pixel of overlap avoids visible hairlines between the cells.
                 found.append(
                     element(
                         "rect",
@@ -81,7 +81,7 @@ def _cells(grid: Sequence[Sequence[float]], frame: PlotArea) -> Markup:
     return Markup().join(found)
 
 
-#: Label, first and last edge, ticks, and whether those are names that must all be there.
+#: Label, first and last edge, ticks, and whether these are names that must all be shown.
 Axis = tuple[str, tuple[float, float], Sequence[tuple[float, str]], bool]
 
 
@@ -90,7 +90,7 @@ def regions(
 ) -> Markup:
     """Return the map of a grid, whose rows go upwards.
 
-    The line where both sides are even goes through the first ``smooth`` rows and columns, where neighbours are near.
+    The zero contour is drawn in the first ``smooth`` rows and columns, where neighbours are similar.
     """
     slanted = across[3] and not _fits(across[2])
     frame = PlotArea(
@@ -121,7 +121,7 @@ def regions(
 
 
 def _fits(marks: Sequence[tuple[float, str]]) -> bool:
-    """Return whether names have room side by side."""
+    """Return whether names fit side by side."""
     return max((len(text) for _, text in marks), default=0) * 7.4 * len(marks) < 240
 
 
@@ -143,10 +143,10 @@ def _slanted(
 
 
 def _extremes(grid: Sequence[Sequence[float]]) -> Sequence[tuple[str, Point]]:
-    """Return where there is most of each side, for those who cannot tell the colours apart."""
+    """Return the extremes of each side, for readers who cannot distinguish the colours."""
     cells = [(value, (r, c)) for r, row in enumerate(grid) for c, value in enumerate(row)]
     most, least = max(value for value, _ in cells), min(value for value, _ in cells)
-    # In the middle of equal places.
+    # The middle one of equal places.
     here, there = ([place for value, place in cells if value == end] for end in (most, least))
     return [("A", here[len(here) // 2])] * (most > 0) + [("B", there[len(there) // 2])] * (least < 0)
 
@@ -170,7 +170,7 @@ def _left(frame: PlotArea, label: str, marks: Sequence[tuple[float, str]], place
 
 
 def _thinned(marks: Sequence[tuple[float, str]], place: Callable[[float], float]) -> list[tuple[float, str]]:
-    """Return the marks that have room for a line of text each."""
+    """Return the marks whose labels do not overlap."""
     kept: list[tuple[float, str]] = []
     for value, text in marks:
         if not kept or abs(place(value) - place(kept[-1][0])) >= 13:

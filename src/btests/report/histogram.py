@@ -12,17 +12,17 @@ from btests.report.axes import Scale, bottom_axis, left_axis, number_marks, tick
 from btests.report.number_format import percent
 from btests.report.svg import Caption, PlotArea, clipped, element, points
 
-#: How many widths of the histogram a value may be away from it and still be on the same axis.
+#: Maximum distance of a marked value from the histogram on an unbroken axis, in widths of the histogram.
 _FAR = 3.0
 _BREAK = 44.0
 
-# Width of a letter of the words beside a mark.
+# Width of a letter of the label of a mark, in pixels.
 _LETTER = 6.8
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A value to point at: where, what it is called, and the class of its line."""
+    """Marked value: its position, its label, and the CSS class of its line."""
 
     value: float
     label: str
@@ -42,7 +42,7 @@ def _steps(x: Scale, y: Scale, edges: Sequence[float], heights: Sequence[float])
 
 
 def _pair(outline_a: Sequence[tuple[float, float]], outline_b: Sequence[tuple[float, float]]) -> Markup:
-    """Return both samples: the fills below the lines, so that neither hides the other."""
+    """Return the outlines of both samples, fills below lines so that neither hides the other."""
     return Markup().join(
         [
             element("path", class_="fill a", d=points(outline_a, closed=True)),
@@ -104,9 +104,9 @@ def single(
     counts: Sequence[float],
     marks: Sequence[Mark],
 ) -> Markup:
-    """Return one histogram with values to point at; the axis reaches as far as they do."""
+    """Return one histogram with marked values; the axis includes them."""
     frame = PlotArea(top=14.0 + 14.0 * len(marks))
-    # A value that is far off would press the histogram into a corner: the axis is broken before it.
+    # A distant value would squeeze the histogram: the axis is broken before it.
     limit = edges[-1] + _FAR * (edges[-1] - edges[0])
     near = [mark.value for mark in marks if mark.value <= limit]
     is_broken = len(near) < len(marks)
@@ -116,8 +116,8 @@ def single(
     end = frame.x[1] - (_BREAK if is_broken else 0.0)
     x, y = Scale((low - room, high + room), (frame.x[0], end)), Scale((0.0, top), frame.y)
     outline = _steps(x, y, edges, counts)
-    whole = [mark for mark in number_marks(0.0, top, 4) if mark[0] == round(mark[0])]  # there is no half a draw
-    # Words above all lines, or a line strikes them out.
+    whole = [mark for mark in number_marks(0.0, top, 4) if mark[0] == round(mark[0])]  # counts are integers
+    # Labels are drawn above all lines.
     places = [x(mark.value) if mark.value <= limit else frame.x[1] - 4 for mark in marks]
     lines, notes = zip(
         *(_pointer(frame, mark, row, places) for row, mark in enumerate(marks)),
@@ -136,7 +136,7 @@ def single(
 
 
 def _gap(place: float, base: float) -> Markup:
-    """Return the sign of a broken axis."""
+    """Return the symbol of a broken axis."""
     strokes = [
         element("line", class_="axis", x1=place + shift - 3, x2=place + shift + 3, y1=base + 6, y2=base - 6)
         for shift in (-3, 3)
@@ -146,9 +146,9 @@ def _gap(place: float, base: float) -> Markup:
 
 
 def _pointer(frame: PlotArea, mark: Mark, row: int, places: Sequence[float]) -> tuple[Markup, Markup]:
-    """Return a line from the axis upwards and the words beside its top, on the side that has room.
+    """Return a line from the axis upwards and the label beside its top, on the side that has room.
 
-    Of two such sides, one where no line of a row above, which is longer, strikes the words out.
+    If both have, the side where no longer line of a row above crosses the label.
     """
     place, height, length = places[row], 12.0 + 14.0 * row, _LETTER * len(mark.label)
     rooms = {"start": frame.width - place - 6, "end": place - 6}

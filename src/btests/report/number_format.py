@@ -1,4 +1,4 @@
-"""Numbers as a reader wants them."""
+"""Formatting of numbers, percentages, durations and sizes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 MINUS = "\N{MINUS SIGN}"
 TIMES = "\N{MULTIPLICATION SIGN}"
-#: Stands for a number that is not there.
+#: Placeholder for an absent number.
 NOTHING = "\N{EN DASH}"
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -31,7 +31,7 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def _rounded(value: float, digits: int) -> str:
-    """Return a positive number with few digits, and as a power of ten where it is very large or very small."""
+    """Return a positive number with few digits, as a power of ten if it is very large or very small."""
     mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
     power = int(exponent)
     if -5 < power < 9:
@@ -66,7 +66,7 @@ def percent(value: float | None) -> str:
     """
     if value is None:
         return NOTHING
-    value = 0.0 if abs(value) < 1e-12 else value  # no table has so many rows: it is rounding
+    value = 0.0 if abs(value) < 1e-12 else value  # rounding error: smaller than one row of any table
     return f"{number(100.0 * value, 2 if abs(value) < 0.01 else 3)}\N{NO-BREAK SPACE}%"
 
 
@@ -104,7 +104,7 @@ def size(value: float | None) -> str:
 
 
 def plural(n: int, noun: str) -> str:
-    """Return the noun for so many things.
+    """Return the singular or plural of a noun for a count.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def plural(n: int, noun: str) -> str:
 
 
 def plain(value: float | bool) -> str:
-    """Return a setting as it was given.
+    """Return a setting as text.
 
     Examples
     --------

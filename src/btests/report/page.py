@@ -1,4 +1,4 @@
-"""The page: the comparison's dictionary in, HTML out."""
+"""Rendering of the comparison's dictionary as an HTML page."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from btests.report.figures import (
 )
 from btests.report.svg import printable
 
-#: Columns whose drawings are open on the page and on paper; those of the others are one click away.
+#: Maximum number of columns whose drawings are open on the page and in print; the others are collapsed.
 N_OPEN = 12
-#: As many at least, whether they changed or not.
+#: Minimum number of open columns, changed or not.
 LEAST_OPEN = 3
-#: Columns from which on there is something to search and to filter.
+#: Minimum number of columns for a search field and filters.
 LEAST_TOOLS = 5
-#: Fields of the example rows that are shown at once.
+#: Number of fields of the example rows that are shown.
 N_FIELDS = 12
 
 _LOADER = PackageLoader("btests.report", "assets")
@@ -48,19 +48,19 @@ _FORMS = {
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """Numbers of the page, looked up in the comparison by their place in it: page and JSON cannot disagree."""
+    """Lookup of the numbers of the page in the comparison by JSON pointers, so that page and JSON agree."""
 
     comparison: Mapping[str, Any]
 
     def at(self, pointer: str) -> Any:
-        """Return what is at a JSON pointer."""
+        """Return the value at a JSON pointer."""
         found: Any = self.comparison
         for part in pointer.split("/")[1:]:
             found = found[int(part)] if isinstance(found, list | tuple) else found[part]
         return found
 
     def __call__(self, pointer: str, form: str = "number") -> Markup:
-        """Return the number at a pointer: rounded for the reader, in full for machines, and where it is from."""
+        """Return the number at a pointer as an element with the rounded value, the full value and the pointer."""
         value = self.at(pointer)
         if value is None:
             return Markup(number_format.NOTHING)
@@ -80,7 +80,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    # A line may break after the hyphen of "->", and a true arrow reads better.
+    # Lines may break after the hyphen of "->": use an arrow character.
     environment.filters["arrows"] = lambda text: text.replace(" -> ", " → ")
     environment.filters["squared"] = squared
     environment.filters["sentence"] = lambda text: text[:1].upper() + text[1:].rstrip(".") + "."
@@ -92,7 +92,7 @@ def _finalize(value: Any) -> Any:
 
 
 def _digest(text: str) -> str:
-    """Return the name by which a policy of a page allows one inline text, and no other."""
+    """Return the hash source of an inline text for the content security policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
@@ -113,14 +113,14 @@ def _open(columns: Sequence[Mapping[str, Any]]) -> list[int]:
 def make(comparison: Mapping[str, Any]) -> str:
     """Return the page of a comparison."""
     environment = _environment()
-    # One source: what the page says is what a reader of the JSON would find, types included.
+    # Round trip through JSON, so that page and JSON have the same values and types.
     data: dict[str, Any] = json.loads(json.dumps(comparison, allow_nan=False))
     style, script = (_LOADER.get_source(environment, name)[0] for name in ("style.css", "script.js"))
     policy = f"default-src 'none'; img-src data:; style-src {_digest(style)}; script-src {_digest(script)}"
     names = (data["names"]["a"], data["names"]["b"])
     columns = data["columns"]
     shown = _open(columns)
-    # Regions and typical rows of tables that do not differ would be those of chance.
+    # Regions and typical rows are noise if the tables do not differ.
     is_found = data["verdict"]["pvalue_any_difference"] <= data["verdict"]["alpha"]
     return environment.get_template("page.html").render(
         d=data,
@@ -146,7 +146,7 @@ def make(comparison: Mapping[str, Any]) -> str:
 
 
 def _embedded(data: Mapping[str, Any]) -> Markup:
-    """Return the comparison as JSON that no cell value can break out of."""
+    """Return the comparison as JSON, escaped for a script element."""
     text = json.dumps(data, separators=(",", ":"))
     for sign in "<>&'":
         text = text.replace(sign, f"\\u{ord(sign):04x}")

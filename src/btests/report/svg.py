@@ -1,4 +1,4 @@
-"""Elements of a drawing as text. Whatever comes from data is escaped here, and nowhere else is markup made of it."""
+"""SVG elements as markup; text from data is escaped here."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from unicodedata import category
 
 from markupsafe import Markup, escape
 
-#: Average width of a character of the page's typeface, as a part of its size.
+#: Average width of a character of the page's typeface, relative to its size.
 _CHARACTER = 0.56
 
 
 def element(name: str, *children: str, **attributes: object) -> Markup:
-    """Return one element: ``class_`` is ``class``, ``stroke_width`` is ``stroke-width``; None leaves one out.
+    """Return one element: ``class_`` is ``class``, ``stroke_width`` is ``stroke-width``; None omits an attribute.
 
     Children that are not ``Markup`` are text, and are escaped.
 
@@ -30,7 +30,7 @@ def element(name: str, *children: str, **attributes: object) -> Markup:
 
 
 def _short(value: object) -> str:
-    """Return a number with a tenth of a pixel, and anything else as text."""
+    """Return a number rounded to a tenth of a pixel, and anything else as text."""
     if isinstance(value, float):
         return f"{value:.1f}".removesuffix(".0")
     return printable(str(value))
@@ -39,7 +39,7 @@ def _short(value: object) -> str:
 def printable(text: str) -> str:
     r"""Return the text with control characters and marks of writing direction made visible.
 
-    A right-to-left override in a name would turn the words around it, which must not happen in a report.
+    A right-to-left override in a name would reverse the text around it.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def printable(text: str) -> str:
 
 
 def clipped(text: str, width: float, size: float = 12.0) -> str:
-    """Return as much of the text as fits into a width, with an ellipsis where some is cut off.
+    """Return the text shortened to a width, with an ellipsis if it is cut off.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def points(pairs: Sequence[tuple[float, float]], *, closed: bool = False) -> str
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """What a drawing says to those who do not see it; ``name`` is unique on the page."""
+    """Title and description of a drawing for screen readers; ``name`` is unique on the page."""
 
     name: str
     title: str
@@ -84,7 +84,7 @@ class Caption:
 
 @dataclass(frozen=True, slots=True)
 class PlotArea:
-    """The room of a drawing: its size, and the margins around the part where data are drawn."""
+    """Size of a drawing, and the margins around its data area."""
 
     width: float = 350.0
     height: float = 230.0
@@ -95,16 +95,16 @@ class PlotArea:
 
     @property
     def x(self) -> tuple[float, float]:
-        """The first and the last pixel from left to right."""
+        """First and last pixel from left to right."""
         return self.left, self.width - self.right
 
     @property
     def y(self) -> tuple[float, float]:
-        """The first and the last pixel upwards."""
+        """First and last pixel upwards."""
         return self.height - self.bottom, self.top
 
     def drawing(self, caption: Caption, *children: Markup) -> Markup:
-        """Return the picture, with its title and its description in words."""
+        """Return the SVG element with its title and description."""
         title, description = f"{caption.name}-title", f"{caption.name}-text"
         return element(
             "svg",
