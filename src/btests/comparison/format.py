@@ -21,7 +21,7 @@ def counted(n: int, noun: str) -> str:
 
 
 def plain(value: float, digits: int = 4) -> str:
-    """Return a number with so many digits, and all those before the point up to 1e15.
+    """Return a number with ``digits`` significant digits, and all those before the point up to 1e15.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def short_name(kernel: object) -> str:
 def option(name: str, value: str | bool | list[str] | None = None) -> str:
     """Return an option of ``compare`` in backticks, with a value if it is given.
 
-    The command line replaces what is in backticks by its own options.
+    The command line replaces options in backticks by its own.
 
     Examples
     --------

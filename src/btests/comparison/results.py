@@ -329,7 +329,7 @@ def _interval(result: TestResult) -> tuple[float | None, float | None]:
 
 
 def peak_memory() -> int | None:
-    """Return the peak resident memory of this process in bytes, None where the system does not report it."""
+    """Return the peak resident memory of this process in bytes; None if the system does not report it."""
     try:
         import resource
     except ImportError:

@@ -48,7 +48,7 @@ def load(source: Any, fallback: str, delimiter: str | None = None, skipped: list
 
 
 def _called(path: str) -> str:
-    """Return the name of a file or folder without its path, and a pattern as it is."""
+    """Return the name of a file or folder without its path, and a pattern unchanged."""
     if path == "-":
         return "standard input"
     return path if has_magic(path) and not Path(path).exists() else Path(path).name or path

@@ -136,7 +136,7 @@ def base_name(path: str) -> str:
     return Path(path).name or path
 
 
-#: Bytes of a piece as it is read, about.
+#: Approximate bytes of a piece.
 PIECE_BYTES = 2**26
 
 

@@ -24,7 +24,7 @@ _BATCH = 2**17
 
 @dataclass(frozen=True, slots=True)
 class ArrowSource:
-    """Numbers and booleans in the columns of one Parquet or Arrow file; only the columns asked for are read.
+    """Numbers and booleans in the columns of one Parquet or Arrow file; only the selected columns are read.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ class ArrowSource:
 
 
 def open_arrow(path: str | os.PathLike[str], columns: tuple[str, ...] | None = None) -> ArrowSource:
-    """Return the source of a Parquet or Arrow file, which its first bytes tell apart.
+    """Return the source of a Parquet or Arrow file, recognised by its first bytes.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from btests.data.source import Rows
 # Larger cells would overflow in a difference.
 _LARGEST = np.float64(1e300)
 
-# Every whole number up to here is a float64.
+# Every integer up to this is exact as a float64.
 _LAST_WHOLE = 2**53
 
 
@@ -33,7 +33,7 @@ def check_cells(rows: Rows, label: str, names: tuple[str, ...] | None, number: C
 
 
 def warn_of_huge_whole_numbers(cells: Rows, label: str) -> None:
-    """Warn where whole numbers are too large for floats to tell neighbours apart."""
+    """Warn if integers are too large to be exact as floats."""
     if cells.dtype.kind not in "iu" or cells.dtype.itemsize < 8 or not cells.size:
         return
     largest = max(int(cells.max()), -int(cells.min()))
@@ -51,7 +51,7 @@ def outcome(dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:
 
 
 def choose_columns(present: tuple[str, ...], wanted: tuple[str, ...] | None, name: str) -> tuple[str, ...]:
-    """Return the columns to read, all for None; raise where one is absent or not unique."""
+    """Return the columns to read, all for None; raise if one is absent or not unique."""
     doubles = sorted({c for c in present if present.count(c) > 1 and (wanted is None or c in wanted)})
     if doubles:
         raise ValueError(f"{name!r} has more than one column called {', '.join(map(repr, doubles))}")

@@ -122,7 +122,7 @@ class CsvSource:
                 yield piece[start : start + n_rows]
 
     def _types(self, head: bytes) -> frozenset[int]:
-        """Return which columns are booleans; raise where the first rows hold text."""
+        """Return which columns are booleans; raise if the first rows hold text."""
         end = end_of_last_row(head) if len(head) + self._offset >= _HEAD else len(head)
         if not head[:end].strip():
             return frozenset()

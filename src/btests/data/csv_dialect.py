@@ -19,7 +19,7 @@ from btests.plan import Index
 #: Bytes of a unit, about.
 UNIT_BYTES = 2**24
 
-# A row that does not end within so many units has a quote that is never closed.
+# Maximum length of a row in units; a longer one has an unclosed quote.
 _LONGEST = 4
 
 _NEWLINE, _RETURN, _QUOTE = b"\n", b"\r", b'"'
@@ -143,7 +143,7 @@ def default_delimiter(path: str) -> str:
 
 
 def check_one_column(names: tuple[str, ...], path: str, delimiter: str) -> None:
-    """Raise where there is one column and its name holds another delimiter."""
+    """Raise if there is one column and its name holds another delimiter."""
     other = next((d for d in _DELIMITERS if d != delimiter and d in names[0]), None)
     if len(names) == 1 and other is not None:
         raise DelimiterError(
@@ -152,7 +152,7 @@ def check_one_column(names: tuple[str, ...], path: str, delimiter: str) -> None:
 
 
 def wrong_delimiter(data: bytes, path: str, delimiter: str) -> DelimiterError | None:
-    """Return an error if each of the first lines has as many of another delimiter, else None."""
+    """Return an error if another delimiter has the same count in each of the first lines, else None."""
     other = _other_delimiter(data, delimiter)
     if other is None:
         return None

@@ -62,7 +62,7 @@ def read_csv(data: bytes, where: str, delimiter: str, *, guessed: bool) -> Any:
 
 
 def text_batches(file: Any, where: str, columns: list[str], delimiter: str, *, n_bytes: int) -> Iterator[Any]:
-    """Yield columns of an open file as text, so many bytes of the file at a time."""
+    """Yield columns of an open file as text, ``n_bytes`` bytes of the file at a time."""
     pa, csv = arrow(), arrow("pyarrow.csv")
     parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     options = convert_options(columns, {name: pa.string() for name in columns})
@@ -118,7 +118,7 @@ def _check_delimiter(names: tuple[str, ...], data: bytes, where: str, delimiter:
 
 
 def _refuse_bytes(table: Any, where: str) -> None:
-    """Raise where text is not UTF-8: pyarrow returns such columns as bytes."""
+    """Raise if text is not UTF-8: pyarrow returns such columns as bytes."""
     pa = arrow()
     for name, column in zip(table.column_names, table.columns, strict=True):
         if not pa.types.is_binary(column.type):

@@ -54,7 +54,7 @@ class Formats:
     ignored: tuple[str, ...] = ()
 
     def get(self, path: str | os.PathLike[str]) -> str | None:
-        """Return the format of a file, None where its name does not tell."""
+        """Return the format of a file by its name; None if it is unknown."""
         suffix, packed = _suffix(path)
         name = _SUFFIXES.get(suffix)
         return name if name in (self.packed if packed else self.known) else None
@@ -125,7 +125,7 @@ def _suffix(path: str | os.PathLike[str]) -> tuple[str, bool]:
 
 
 def good_part(read: Callable[[], Found], skipped: list[str] | None, advice: str = "") -> Found | None:
-    """Return what is read of a part, None where it is damaged and its message is added to ``skipped``.
+    """Return the value of ``read()``; None if the part is damaged and its message was added to ``skipped``.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def good_part(read: Callable[[], Found], skipped: list[str] | None, advice: str 
 
 
 def check_same_columns(first: str, names: Sequence[str], part: str, others: Sequence[str]) -> None:
-    """Raise where two parts do not have the same columns, in any order."""
+    """Raise if two parts do not have the same columns, in any order."""
     odd = sorted(set(names) ^ set(others))
     if odd:
         raise ValueError(f"the parts {first!r} and {part!r} do not both have {', '.join(map(repr, odd))}")
@@ -236,7 +236,7 @@ def refuse_misnamed(start: bytes, path: str, unlike: str, *own: bytes) -> None:
 
 
 def check_magic(start: bytes, path: str, form: str) -> None:
-    """Raise where a file is of another format than its name says."""
+    """Raise if the first bytes of a file do not match the format of its name."""
     if form in _OWN:
         unlike, own = _OWN[form]
         refuse_misnamed(start, path, unlike, *own)

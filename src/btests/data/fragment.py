@@ -89,7 +89,7 @@ class Fragment:
                     yield plain(batch)
 
     def split(self, n_bytes: int) -> list[Fragment]:
-        """Return the file in pieces of about so many bytes, or as it is where its format does not allow that."""
+        """Return the file in pieces of about ``n_bytes`` bytes, or unchanged if its format does not allow it."""
         return [
             replace(self, units=(first, last), first_row=start, n_rows_about=end - start)
             for (first, start), (last, end) in pairwise(_edges(self, n_bytes))

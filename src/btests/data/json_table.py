@@ -26,13 +26,13 @@ def read_json(data: bytes, texts: tuple[str, ...] = (), *, block_size: int | Non
 
 
 def check_lines(start: bytes, where: str) -> None:
-    """Raise where JSON is one array."""
+    """Raise if JSON is one array."""
     if start.lstrip()[:1] == b"[":
         raise ValueError(f"{where!r} holds one JSON array, not JSON lines; write each record on a line of its own")
 
 
 def line_blocks(file: Any, n_bytes: int) -> Iterator[bytes]:
-    """Yield whole lines of an open file, about so many bytes at a time."""
+    """Yield whole lines of an open file, about ``n_bytes`` bytes at a time."""
     rest = b""
     while data := file.read(n_bytes):
         data = rest + data
@@ -47,7 +47,7 @@ def line_blocks(file: Any, n_bytes: int) -> Iterator[bytes]:
 def json_batches(
     file: Any, where: str, names: tuple[str, ...], columns: list[str], texts: tuple[str, ...], *, n_bytes: int
 ) -> Iterator[Any]:
-    """Yield columns of an open file as tables, so many bytes of the file at a time; ``names`` are all its columns."""
+    """Yield columns of an open file as tables, ``n_bytes`` bytes of it at a time; ``names`` are all its columns."""
     done = 0
     for block in line_blocks(file, n_bytes):
         table = read_json(block, texts)

@@ -21,7 +21,7 @@ from btests.plan import Index
 # Bytes of the file that are read at a time where many scattered rows are wanted.
 _SWEEP = 2**24
 
-# A row of a memory map costs a page fault, as much as sweeping so many bytes of the file.
+# Cost of a page fault, which a row of a memory map takes, in bytes of a sequential read.
 _BYTES_A_FAULT = 2**11
 
 # Rows that are taken from a memory map before its pages are released: up to 16 pages, 64 kB, for each.
@@ -73,7 +73,7 @@ class NpySource:
             return np.empty((0, self.width), dtype=self.dtype)
         span = (int(rows[-1]) - int(rows[0]) + 1) * self._stored.itemsize
         faults = len(rows) * (self.width if self._by_column else 1)
-        # Columns lie apart in Fortran order: a row is as many faults as it has cells.
+        # In Fortran order columns are far apart: a row costs one page fault per cell.
         swept = span * self.width <= _BYTES_A_FAULT * faults
         return self._checked(self._swept(rows) if swept else self._mapped(rows), lambda i: int(rows[i]))
 
