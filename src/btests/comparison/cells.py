@@ -27,7 +27,7 @@ _LARGEST = 1e150
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """The cells of one column, those of table a first.
+    """Cells of one column of both tables, those of table a first.
 
     Attributes
     ----------

@@ -11,7 +11,7 @@ MAX_ROWS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The arguments of ``compare``; ``is_drawn`` if ``max_rows`` was given."""
+    """Arguments of ``compare``; ``is_drawn`` if ``max_rows`` was given."""
 
     by: str | None
     value_a: Any

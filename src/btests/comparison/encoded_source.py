@@ -216,7 +216,7 @@ class EncodedSource:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The files."""
+        """Paths of the files."""
         return tuple(dict.fromkeys(part.path for part in self.side.parts))
 
     def units(self) -> Index:

@@ -67,7 +67,7 @@ class Column:
 
     @property
     def summary(self) -> str:
-        """The changes in one line."""
+        """Changes in one line."""
         if not self.changed:
             return "no change found"
         return "; ".join(change.text for change in self.changes[:3]) or "small changes, none significant by itself"

@@ -13,7 +13,7 @@ _MESSAGE, _CELL = 160, 40
 
 
 class DamagedError(ValueError):
-    """A file that cannot be read, or not to its end, whatever it holds."""
+    """Raised if a file cannot be read, or not to its end."""
 
 
 def shortly(error: BaseException) -> str:

@@ -33,7 +33,7 @@ _NO_RESERVE = {errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS}
 
 
 class NoSpaceError(ValueError):
-    """A temporary file cannot be written, or not as large as it must be."""
+    """Raised if a temporary file cannot be written in full."""
 
 
 @dataclass(slots=True)

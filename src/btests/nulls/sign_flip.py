@@ -20,7 +20,7 @@ class SignFlip:
     swaps. The rows of a group (see :class:`btests.plan.Plan`) are swapped together. These swaps form a subgroup, so the
     test remains exact; pairs inside a group do not change and shift all draws by a constant. The p-value is
     ``(1 + #{draws >= statistic}) / (n_resamples + 1)``: never 0, and exact if ``alpha (n_resamples + 1)`` is an
-    integer. If there are fewer sign patterns than ``n_resamples``, all of them are used.
+    integer. If there are at most ``n_resamples + 1`` sign patterns, all of them are used.
 
     Draws equal to the statistic count against rejection. With many repeated values, such as a rare binary outcome, the
     level is then below the nominal one; ``ties`` offers two alternatives, to be fixed before the data are seen.

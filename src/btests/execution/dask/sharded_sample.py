@@ -89,14 +89,14 @@ class ShardFuture:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShardedSample:
-    """Rows of a sample in the order of the test, in shards on the workers of a cluster.
+    """Rows of a sample in permuted order, in shards on the workers of a cluster.
 
     Attributes
     ----------
     cluster : Cluster
         Where the rows are.
-    dealt : Dealt
-        The source, and the order of its rows.
+    permuted : PermutedRows
+        The source, and the permutation of its rows.
     label : str
         x or y.
     shards : list of ShardFuture
@@ -126,7 +126,7 @@ class ShardedSample:
 
     @property
     def how(self) -> str:
-        """What was done to the order of the rows."""
+        """Kind of shuffle: ``"exact"``, ``"buffered"`` or ``"as stored"``."""
         return self.permuted.how
 
     @property
