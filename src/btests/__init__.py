@@ -12,13 +12,14 @@ from btests._warnings import (
     ScaleWarning,
     SelectionWarning,
 )
-from btests.api import btest
+from btests.api import btest, energy_test
 from btests.kernels import (
     Combination,
     Energy,
     Gaussian,
     InverseMultiquadric,
     Kernel,
+    KernelPair,
     Laplacian,
     Linear,
     Matern,
@@ -30,6 +31,7 @@ from btests.kernels import (
 )
 from btests.nulls import (
     CrossMMD,
+    ExactMoments,
     Gamma,
     Normal,
     Null,
@@ -58,13 +60,16 @@ from btests.selection import (
 if TYPE_CHECKING:
     from btests.comparison import Comparison, compare
     from btests.data.open import open_source
+    from btests.independence import independence_test
     from btests.partial_result import PartialResult
     from btests.sequential import SequentialResult, SequentialTest
+    from btests.statistics import HSIC
     from btests.streaming.stream import Stream
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "HSIC",
     "Aggregate",
     "BTestWarning",
     "Combination",
@@ -73,12 +78,14 @@ __all__ = [
     "CrossValidation",
     "DegenerateDataWarning",
     "Energy",
+    "ExactMoments",
     "FewBlocksWarning",
     "Gamma",
     "Gaussian",
     "InverseMultiquadric",
     "JoinedFamily",
     "Kernel",
+    "KernelPair",
     "Laplacian",
     "Linear",
     "Matern",
@@ -113,6 +120,8 @@ __all__ = [
     "btest",
     "compare",
     "default_family",
+    "energy_test",
+    "independence_test",
     "median_bandwidth",
     "open_source",
 ]
@@ -125,6 +134,8 @@ _LATER = {
     "SequentialTest": "btests.sequential",
     "SequentialResult": "btests.sequential",
     "compare": "btests.comparison",
+    "HSIC": "btests.statistics",
+    "independence_test": "btests.independence",
     "open_source": "btests.data.open",
 }
 

@@ -74,6 +74,12 @@ def check_threads(n_threads: object) -> None:
         raise ValueError(f"n_threads must be a whole number of at least 1 or None, got {n_threads!r}")
 
 
+def check_shuffle(shuffle: object) -> None:
+    """Raise unless rows are to be shuffled, or not, or within a buffer."""
+    if not isinstance(shuffle, (bool, np.bool_)) and shuffle != "buffered":
+        raise TypeError(f"shuffle must be True, False or 'buffered', got {shuffle!r}")
+
+
 def check_path(name: str, value: object) -> None:
     """Raise unless this is the path of a file, or None."""
     if value is not None and (not isinstance(value, (str, os.PathLike)) or value == ""):

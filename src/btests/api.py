@@ -14,6 +14,7 @@ from btests._validation import (
     check_path,
     check_samples,
     check_seed,
+    check_shuffle,
     check_threads,
     check_told,
     column_names,
@@ -21,7 +22,7 @@ from btests._validation import (
 from btests.block_size import check_block_rule
 from btests.data.row_permutation import permutation_of
 from btests.data.sample import Sample
-from btests.kernels import Kernel, properties_of
+from btests.kernels import Energy, Kernel, properties_of
 from btests.nulls import Null, SignFlip
 from btests.nulls.named_nulls import null_of
 from btests.nulls.null import kinds_of_blocks
@@ -175,6 +176,44 @@ def btest(
         return procedure.run(_permuted(rows_x, number, 1, shuffle), _permuted(rows_y, number, 2, shuffle))
 
 
+def energy_test(x: Any, y: Any, *, exponent: float = 1.0, **options: Any) -> TestResult:
+    """Test whether two samples have the same distribution by their energy distance.
+
+    Parameters
+    ----------
+    x, y
+        Samples, as in :func:`btest`.
+    exponent : float
+        Exponent of the Euclidean distances, between 0 and 2.
+    **options
+        All other options of :func:`btest`.
+
+    Returns
+    -------
+    TestResult
+        Its statistic is the unbiased energy distance ``2 E|x - y|^a - E|x - x'|^a - E|y - y'|^a``.
+
+    See Also
+    --------
+    scipy.stats.energy_distance : Root of the biased estimate in one dimension, without a test.
+
+    References
+    ----------
+    G. J. Szekely, M. L. Rizzo, "Energy statistics: A class of statistics based on distances", Journal of Statistical
+    Planning and Inference 143, 2013.
+
+    Examples
+    --------
+    >>> import numpy as np, btests
+    >>> rng = np.random.default_rng(0)
+    >>> btests.energy_test(rng.normal(size=300), rng.normal(size=300) + 0.5, seed=1).pvalue
+    0.0005
+    """
+    if "kernel" in options:
+        raise TypeError("energy_test has the kernel Energy(exponent); for another write btest(x, y, kernel=...)")
+    return btest(x, y, kernel=Energy(exponent), **options)
+
+
 def _is_array(value: object) -> bool:
     """Whether this is in memory at a glance; much else is, after a second look."""
     return isinstance(value, (np.ndarray, list, tuple)) and not isinstance(value, np.memmap)
@@ -208,8 +247,7 @@ def _candidates(kernel: object) -> tuple[object, ...]:
 
 def _check_options(kernel: object, shuffle: object, dtype: object, n_threads: object) -> None:
     check_choice(kernel)
-    if not isinstance(shuffle, (bool, np.bool_)) and shuffle != "buffered":
-        raise TypeError(f"shuffle must be True, False or 'buffered', got {shuffle!r}")
+    check_shuffle(shuffle)
     if dtype not in ("float64", "float32"):
         raise ValueError(f"dtype must be 'float64' or 'float32', got {dtype!r}")
     check_threads(n_threads)

@@ -14,7 +14,7 @@ from btests.nulls import Null, SignFlip
 from btests.nulls.distributions import NullDistribution, ResampledDistribution
 from btests.result import TestResult
 from btests.selection import Aggregate, Candidate, Selection, Selector
-from btests.statistics import Gram
+from btests.statistics import Gram, PairedGram
 from btests.summary import Summary
 
 # Blocks whose neighbours are more alike than this, in standard deviations, are not of rows in random order: of those,
@@ -91,7 +91,7 @@ def conclude(
     *,
     selector: Selector | Aggregate | None = None,
     selection: Selection | None = None,
-    gram: Gram | None = None,
+    gram: Gram | PairedGram | None = None,
     distribution: NullDistribution | None = None,
     engine: str = "",
     order: str = "as stored",
@@ -116,8 +116,8 @@ def conclude(
         How the kernel was selected, or several kernels are corrected for.
     selection : Selection, optional
         What the selector returned; candidates, note and numbers of rows go into the result.
-    gram : Gram, optional
-        Gram matrix of all rows, for a null distribution that needs it.
+    gram : Gram or PairedGram, optional
+        Gram matrices of all rows, for a null distribution that needs it.
     distribution : NullDistribution, optional
         Null distribution if it is known already.
     engine, order, n_pending

@@ -8,11 +8,13 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from btests._core.threads import limit_threads
 from btests._validation import check_seed
 from btests.block_size import check_block_rule
+from btests.data.sample import AnySample
+from btests.designs import Design
 from btests.execution.checkpoint import Recorder, telling_how_to_go_on
 from btests.execution.dask import connect
 from btests.execution.samples import (
@@ -27,13 +29,13 @@ from btests.execution.samples import (
     weaker,
 )
 from btests.kernels import Kernel
-from btests.kernels.fingerprint import fingerprint
 from btests.nulls import Null
 from btests.nulls.null import kinds_of_blocks, wants_gram
-from btests.pipeline import Procedure
+from btests.pipeline import Names, Procedure
 from btests.result import TestResult
 from btests.selection import Aggregate, Selector, Setting
 from btests.selection.named_kernels import KERNELS
+from btests.statistics import Executor
 from btests.streaming.row_queue import BUFFER_BYTES, Batches, SampleBatches, feed, is_batches
 from btests.streaming.stream import BLOCK_SIZE, Stream
 
@@ -66,7 +68,9 @@ class Call:
         rule = check_block_rule(self.block_size, self.block_exponent, self.budget, **kinds_of_blocks(self.null))
         if wants_gram(self.null):
             raise ValueError(f"{self.null!r} needs all rows in memory at once; load them, or take null=SignFlip()")
-        return self._in_chunks(x, y, Setting(rule, self.dtype))
+        procedure = Procedure(self.kernel, self.null, 0, Setting(rule, self.dtype), "", self.began, self.scale)
+        chunks = Chunks(self.shuffle, self.n_threads, self.checkpoint, self.progress, self.workers)
+        return chunks.run(procedure, x, y, self.seed)
 
     def _in_batches(self, x: Any, y: Any) -> TestResult:
         if self.checkpoint is not None:
@@ -99,25 +103,60 @@ class Call:
             self.began,
         ).run(x, y)
 
-    def _in_chunks(self, x: Any, y: Any, setting: Setting) -> TestResult:
+
+class AnyProcedure(Protocol):
+    """A test of samples that may be in files or on a cluster: see :class:`btests.pipeline.Procedure`."""
+
+    @property
+    def design(self) -> Design:
+        """Which samples there are."""
+        ...
+
+    @property
+    def setting(self) -> Setting:
+        """How blocks are made and computed."""
+        ...
+
+    def identity(self) -> str:
+        """Return everything that the result depends on except rows and seed, as text."""
+        ...
+
+    def opened(self, seed: int, executor: Executor, order: str, names: tuple[Names, Names]) -> AnyProcedure:
+        """Return the procedure for samples that were opened, with columns of these names."""
+        ...
+
+    def run(self, x: AnySample, y: AnySample) -> TestResult:
+        """Return the test of two samples."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Chunks:
+    """How rows that are not in memory are read: options of :func:`btests.btest`."""
+
+    shuffle: bool | str
+    n_threads: int | None
+    checkpoint: str | os.PathLike[str] | None
+    progress: Callable[[int, int], None] | None
+    workers: Any
+
+    def run(self, procedure: AnyProcedure, x: Any, y: Any, seed: int | None) -> TestResult:
+        """Return the test of two samples that are in files, in dask collections or on a cluster."""
         with connect(self.workers, x, y) as cluster:
-            sources = matched(x, y)
-            setting.rule.check(min(source.n_rows for source in sources))
-            kept = None if self.checkpoint is None else Path(self.checkpoint)
-            names = names_of(x, sources[0]) or names_of(y, sources[1])
-            scale = True if self.scale is None and names is not None and len(names) > 1 else self.scale
-            told = (fingerprint(self.kernel), setting, self.null, self.shuffle, scale)
-            run = repr((*told, *map(describe, sources))) if kept else ""
-            recorder = Recorder(kept, run, self.seed, self.progress)
+            sources = matched(x, y, procedure.design)
+            procedure.setting.rule.check(min(source.n_rows for source in sources))
+            path = None if self.checkpoint is None else Path(self.checkpoint)
+            run = repr((procedure.identity(), self.shuffle, *map(describe, sources))) if path else ""
+            recorder = Recorder(path, run, seed, self.progress)
+            streams = procedure.design.streams
             with (
                 telling_how_to_go_on(recorder),
-                closing(open_samples(*sources, recorder.seed, self.shuffle, cluster)) as stored,
+                closing(open_samples(*sources, recorder.seed, self.shuffle, cluster, streams=streams)) as stored,
             ):
-                setting = replace(setting, executor=stored.executor(recorder))
-                options = (setting, stored.order, self.began, scale, names)
-                procedure = Procedure(self.kernel, self.null, recorder.seed, *options)
+                names = names_of(x, sources[0]), names_of(y, sources[1])
+                opened = procedure.opened(recorder.seed, stored.executor(recorder), stored.order, names)
                 with limit_threads(self.n_threads):
-                    found = procedure.run(stored.x, stored.y)
+                    found = opened.run(stored.x, stored.y)
                 note = "; ".join(filter(None, (found.note, left_out(*sources))))
                 return replace(found, read=stored.read, note=note)
 

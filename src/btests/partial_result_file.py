@@ -23,9 +23,13 @@ from btests.selection import Aggregate
 from btests.statistics import with_accuracy
 from btests.statistics.mmd import accuracies
 from btests.summary import Part, Summary, check_alike
+from btests.symmetries import SwapGroups, SwapTuples, Symmetry
 
 #: Of the format. A file of another version is refused, not guessed at.
 VERSION = 1
+
+# Symmetries by name.
+_SYMMETRIES: dict[str, Symmetry] = {"SwapGroups": SwapGroups(), "SwapTuples": SwapTuples()}
 
 
 def as_path(path: object) -> Path:
@@ -125,6 +129,7 @@ def header_of(partial: PartialResult) -> dict[str, Any]:
         "n_pending": partial.n_pending,
         "width": partial.width,
         "dtype": partial.dtype,
+        "symmetry": type(first.symmetry).__name__,
     }
 
 
@@ -145,12 +150,15 @@ def partial_result_of(header: dict[str, Any], arrays: dict[str, Any]) -> Partial
     numbers = [_whole(part["number"], "a part") for part in told]
     if not kernels or not told or numbers != sorted(set(numbers)) or len(header["kernel_scale"]) != len(kernels):
         raise ValueError("there must be a kernel, a part, and a typical size for each kernel")
+    symmetry = _SYMMETRIES.get(header.get("symmetry", "SwapGroups"))
+    if symmetry is None:
+        raise ValueError(f"no symmetry is called {header['symmetry']!r}")
     summaries = []
     for j in range(len(kernels)):
         parts = tuple(_part(one, arrays, p, j) for p, one in enumerate(told))
         if len(parts) > 1:
             check_alike([part.plan for part in parts])
-        summaries.append(Summary(parts))
+        summaries.append(Summary(parts, symmetry=symmetry))
     weights = None if header["weights"] is None else tuple(float(w) for w in header["weights"])
     if len(kernels) > 1:
         Aggregate(kernels, header["correction"], weights)  # says what is wrong with them

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from btests.block_size import BlockSize
 from btests.conclude import conclude
 from btests.data.sample import AnySample, Sample
+from btests.designs import TwoSample
 from btests.kernels import Kernel, properties_of
+from btests.kernels.fingerprint import fingerprint
 from btests.nulls import Null, SignFlip
 from btests.nulls.null import check_sizes, wants_gram
 from btests.plan import Plan
@@ -22,12 +24,15 @@ from btests.statistics import (
     MMD,
     Executor,
     Gram,
+    PairedGram,
     Statistic,
     plan_for,
     summarize_all,
     with_row_moments,
 )
 from btests.statistics.checks import check_kernel, check_precision
+
+Names = Sequence[str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +63,20 @@ class Procedure:
     order: str
     began: float = field(default_factory=time.perf_counter)
     scale: bool | None = False
-    names: Sequence[str] | None = None
+    names: Names = None
+
+    design: ClassVar[TwoSample] = TwoSample()
+
+    def identity(self) -> str:
+        """Return everything that the result depends on except rows and seed, as text."""
+        return repr((fingerprint(self.kernel), self.setting, self.null, self.scale))
+
+    def opened(self, seed: int, executor: Executor, order: str, names: tuple[Names, Names]) -> Procedure:
+        """Return the procedure for samples that were opened; data frames and named columns are scaled by default."""
+        named = names[0] or names[1]
+        scale = True if self.scale is None and named is not None and len(named) > 1 else self.scale
+        setting = replace(self.setting, executor=executor)
+        return replace(self, seed=seed, setting=setting, order=order, names=named, scale=scale)
 
     def run(self, x: AnySample, y: AnySample) -> TestResult:
         """Return the test of two samples."""
@@ -153,13 +171,11 @@ def run_test(
     """
     x, y = samples
     engine = statistic.engine(x)
-    gram: Gram | None = None
+    gram: Gram | PairedGram | None = None
     if wants_gram(null) and isinstance(x, Sample) and isinstance(y, Sample):
-        # The plain path would hold the matrices of a whole block, which is all rows here, and evaluate a kernel
-        # that is slow a second time: the one pass over the tiles serves both. Compiled loops are faster than that.
-        gram = Gram(statistic.kernels[0], x, y, for_summary=engine == "numpy")
+        gram = statistic.gram(x, y)
     distribution = None if gram is None else null.distribution(gram, seed)
-    by_tiles = None if gram is None or engine != "numpy" else (gram.summary(),)
+    by_tiles = (gram.summary(),) if isinstance(gram, Gram) and engine == "numpy" else None
     summaries = summarize_all(statistic, x, y, plan, executor=executor) if by_tiles is None else by_tiles
     return conclude(
         statistic.kernels,

@@ -14,6 +14,7 @@ from btests.diagnostics import Normality, ks_normality, skewness
 from btests.intervals import Spread, estimate_spread
 from btests.kernels.combination import shortened
 from btests.kernels.kernel import Kernel
+from btests.kernels.pair import KernelPair
 from btests.nulls.distributions import NullDistribution, ResampledDistribution
 from btests.nulls.null import Null
 from btests.plan import Array
@@ -226,12 +227,16 @@ class TestResult:
         return json.dumps(self.to_dict())
 
     def __str__(self) -> str:
-        verdict = "different (p <= 0.05)" if self.rejects(0.05) else "no difference found at level 0.05"
+        of_pairs = isinstance(self.kernel, KernelPair)
+        found, what = ("dependent", "dependence") if of_pairs else ("different", "difference")
+        verdict = f"{found} (p <= 0.05)" if self.rejects(0.05) else f"no {what} found at level 0.05"
+        label = self.kernel.label if isinstance(self.kernel, KernelPair) else "MMD^2"
+        rows = f"{self.n_x} pairs" if of_pairs else f"{self.n_x} and {self.n_y}"
         lines = [
             f"B-test: {verdict}",
             f"  p-value   {self.pvalue:.4g}",
-            f"  MMD^2     {self.statistic:.4g}{self._interval_text()}",
-            f"  rows      {self.n_x} and {self.n_y}, {self.blocks_text()}",
+            f"  {label:9} {self.statistic:.4g}{self._interval_text()}",
+            f"  rows      {rows}, {self.blocks_text()}",
             *self._order_lines(),
             f"  kernel    {shortened(self.kernel)}",
             *self._choice_lines(),
@@ -251,7 +256,8 @@ class TestResult:
     def _order_lines(self) -> list[str]:
         lines = [] if self.read == "at once" else [f"  order     {self.order}, {self.read}"]
         if self.scale is not None:
-            lines.append("  scaled    each column by its robust scale, pooled over both samples")
+            pooled = "" if isinstance(self.kernel, KernelPair) else ", pooled over both samples"
+            lines.append(f"  scaled    each column by its robust scale{pooled}")
         if any(self.n_pending):
             lines.append(f"  waiting   {self.n_pending[0]} and {self.n_pending[1]} rows, which fill no block")
         return lines

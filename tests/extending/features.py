@@ -93,6 +93,9 @@ class FeatureMMD:
     def engine(self, x: AnySample) -> str:
         return "numpy"
 
+    def gram(self, x: Sample, y: Sample) -> Any:
+        raise ValueError("features have no Gram matrix")
+
     def prepare(self, x: AnySample, y: AnySample) -> FeatureMMD:
         return self
 

@@ -18,6 +18,9 @@ N_PARTS = 8
 MAX_GROUPS = 32
 N_GROUP_SUMS = 6
 
+# Rows of a matrix that sign flips act on, at most.
+MAX_SIGNS = 64
+
 # Largest scaled distance at which the power series of powers.hpp replaces an exponential.
 WIDE_REACH = 0.1875
 

@@ -68,7 +68,7 @@ void flip(const double* moments, const std::uint64_t* words, double* out, std::i
           std::int64_t n_words, std::int64_t first_word, std::int64_t last_word) {
     constexpr int together = 16 / double_lanes > 0 ? 16 / double_lanes : 1;  // vectors of draws in flight
     constexpr int draws = together * double_lanes;
-    alignas(64) double signs[(MAX_GROUPS + 1) * draws];  // the groups, and the unpaired rows, which never swap
+    alignas(64) double signs[MAX_SIGNS * draws];
     for (std::int64_t w = first_word; w < last_word; ++w)
         for (int chunk = 0; chunk < 64; chunk += draws) {
             Doubles total[together] = {};

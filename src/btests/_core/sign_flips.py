@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from btests._core.constants import MAX_SIGNS
 from btests._core.library import loaded
 from btests._core.threads import map_ranges
 from btests.plan import Array
@@ -14,6 +15,9 @@ def flip(moments: Array, words: npt.NDArray[np.uint64], n_draws: int) -> Array:
     """Return ``sum_f s_f' C_f s_f`` for each draw of signs: moments (f, g, g) and words to (n_draws,)."""
     library = loaded()
     n_strata, n_groups, n_words = words.shape
+    if n_groups > MAX_SIGNS:
+        raise ValueError(f"sign flips act on matrices of at most {MAX_SIGNS} rows, got {n_groups}")
+    words = np.ascontiguousarray(words)
     out = np.empty(n_words * 64)
     moments = np.ascontiguousarray(moments)
 

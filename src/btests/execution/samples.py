@@ -18,6 +18,7 @@ from btests.data.open import open_source, with_columns
 from btests.data.permuted import PermutedRows, paths_of
 from btests.data.row_permutation import AsStored
 from btests.data.source import Source
+from btests.designs import Design
 from btests.execution.dask import ShardedSample, connect, on_workers
 from btests.execution.out_of_core import Chunked, Observer, OutOfCoreSample, Runner
 
@@ -153,19 +154,14 @@ def left_out(*sources: Source) -> str:
     return f"left out as damaged: {skipped[0]}{others}"
 
 
-def matched(x: Any, y: Any) -> tuple[Source, Source]:
-    """Return both samples as sources with the same columns, matched by name if both have names."""
+def matched(x: Any, y: Any, design: Design) -> tuple[Source, Source]:
+    """Return both samples as sources that suit a design, columns matched by name where it compares columns."""
     source_x, source_y = source_of("x", x), source_of("y", y)
     names_x, names_y = names_of(x, source_x), names_of(y, source_y)
-    if names_x is not None and names_y is not None and names_x != names_y:
+    if design.compares_columns and names_x is not None and names_y is not None and names_x != names_y:
         check_names(names_x, names_y)
         source_y = source_of("y", y, names_x) if column_names(y) is not None else with_columns(source_y, names_x)
-    if source_x.width != source_y.width:
-        raise ValueError(f"x has {source_x.width} columns and y has {source_y.width}; they must have the same")
-    for name, source in (("x", source_x), ("y", source_y)):
-        if source.n_rows < 2:
-            count = "1 row" if source.n_rows == 1 else f"{source.n_rows} rows"
-            raise ValueError(f"{name} has {count}; a test needs at least 2 rows in each sample")
+    design.check(source_x.n_rows, source_y.n_rows, source_x.width, source_y.width)
     return source_x, source_y
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from btests.kernels.energy import Energy
 from btests.kernels.kernel import Kernel, Properties
 from btests.plan import Array
 
@@ -26,6 +27,11 @@ class KernelPair:
 
     x: Kernel
     y: Kernel
+
+    @property
+    def label(self) -> str:
+        """Name of the statistic of this pair."""
+        return "dCov^2" if isinstance(self.x, Energy) and isinstance(self.y, Energy) else "HSIC"
 
     def __call__(self, x: Any, y: Any, /) -> Array:
         """Raise: a pair of kernels is no kernel of two samples."""

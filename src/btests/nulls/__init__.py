@@ -8,6 +8,7 @@ from btests.nulls.distributions import (
     ResampledDistribution,
     StudentDistribution,
 )
+from btests.nulls.exact_moments import ExactMoments
 from btests.nulls.gamma import Gamma
 from btests.nulls.normal import Normal
 from btests.nulls.null import Null
@@ -20,6 +21,7 @@ from btests.nulls.third_cumulant import ThirdCumulant
 __all__ = [
     "BetaDistribution",
     "CrossMMD",
+    "ExactMoments",
     "Gamma",
     "Normal",
     "NormalDistribution",

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from btests._memory import require_bytes
 from btests.nulls.distributions import ResampledDistribution
+from btests.statistics.paired_gram import PairedGram
 from btests.statistics.tiled_gram import TILE, Gram, tile_bytes, unbiased
 
 Labels = npt.NDArray[np.bool_]
@@ -56,12 +57,14 @@ class Permutation:
         """Raise if ``bytes_needed`` exceeds the available memory."""
         require_bytes(repr(self), self.bytes_needed(n_x, n_y), n_x, n_y)
 
-    def statistic(self, gram: Gram) -> float:
-        """Return the unbiased MMD^2."""
-        return gram.margins().unbiased()
+    def statistic(self, gram: Gram | PairedGram) -> float:
+        """Return the unbiased MMD^2, or HSIC of pairs."""
+        return gram.hsic() if isinstance(gram, PairedGram) else gram.margins().unbiased()
 
-    def distribution(self, gram: Gram, seed: int) -> ResampledDistribution:
+    def distribution(self, gram: Gram | PairedGram, seed: int) -> ResampledDistribution:
         """Return the null distribution of the statistic."""
+        if isinstance(gram, PairedGram):  # of 8 pairs or more there are too many permutations for all of them
+            return ResampledDistribution(np.sort(gram.permuted(int(self.n_resamples), seed)), gram.tolerance())
         n_x, n_y = len(gram.x), len(gram.y)
         self.check_sizes(n_x, n_y)
         exhaustive = math.comb(n_x + n_y, n_x) <= self.n_resamples + 1

@@ -2,6 +2,7 @@
 
 from btests.statistics.hsic import HSIC
 from btests.statistics.mmd import MMD
+from btests.statistics.paired_gram import PairedGram
 from btests.statistics.row_moments import with_row_moments
 from btests.statistics.statistic import (
     Accuracy,
@@ -23,6 +24,7 @@ __all__ = [
     "Accuracy",
     "Executor",
     "Gram",
+    "PairedGram",
     "Statistic",
     "in_memory",
     "is_statistic",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,19 +10,17 @@ import numpy as np
 
 from btests.data.sample import AnySample, RowSlice, Sample
 from btests.designs import Paired
-from btests.kernels.distances import squared_distances
-from btests.kernels.kernel import Kernel
 from btests.kernels.pair import KernelPair
 from btests.plan import Array, Index, Plan, Run
-from btests.statistics.numpy_backend import evaluate, kernel_scales
+from btests.statistics.numpy_backend import kernel_scales
+from btests.statistics.paired_gram import PairedGram
 from btests.statistics.statistic import Accuracy, sum_nodes
+from btests.statistics.u_centering import permutation_moments
+from btests.statistics.walsh_tiles import STRIP, Layout, Side
 from btests.symmetries import SwapTuples
 
 #: Fewest rows of a block: the unbiased estimate divides by B (B - 3).
 MIN_ROWS = 4
-
-# Kernel values of a strip of rows that are in memory at once, for each kernel.
-_STRIP = 2**17
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +28,16 @@ class HSIC:
     r"""Unbiased estimate of HSIC on each block (Song et al. 2012), for one or several pairs of kernels.
 
     With K and L the Gram matrices of x and of y, zero on the diagonal, it is ``[sum_ij K_ij L_ij + S_x S_y / ((B - 1)
-    (B - 2)) - 2 r't / (B - 2)] / (B (B - 3))``, where r and t are row sums and S_x and S_y the sums of all entries. With
-    the kernel ``Energy()`` for x and y it is the unbiased squared distance covariance of Szekely and Rizzo.
+    (B - 2)) - 2 r't / (B - 2)] / (B (B - 3))``, r and t the row sums and S_x and S_y the sums of all entries. With the
+    kernel ``Energy()`` for x and y it is the unbiased squared distance covariance of Szekely and Rizzo.
 
     Attributes
     ----------
     kernels : tuple of KernelPair
         Kernels of x and of y. What pairs share is computed once.
+    order : {0, 2, 3}
+        Largest moment over all permutations of y that is computed, for null distributions in closed form. The second
+        takes the time of the statistic again, the third time that grows with the cube of the block size.
 
     References
     ----------
@@ -47,6 +48,7 @@ class HSIC:
     """
 
     kernels: tuple[KernelPair, ...]
+    order: int = 0
 
     design: ClassVar[Paired] = Paired()
     symmetry: ClassVar[SwapTuples] = SwapTuples()
@@ -54,6 +56,10 @@ class HSIC:
     def engine(self, x: AnySample) -> str:
         """Return the name of the backend."""
         return "numpy"
+
+    def gram(self, x: Sample, y: Sample) -> PairedGram:
+        """Return the Gram matrices of all rows, for null distributions that need them."""
+        return PairedGram(self.kernels[0], x, y)
 
     def prepare(self, x: AnySample, y: AnySample) -> HSIC:
         """Return this statistic: it is computed in one form."""
@@ -80,16 +86,19 @@ class HSIC:
         found: list[list[tuple[Array, Array]]] = [[] for _ in self.kernels]
         for run in plan.runs(*numbers):
             for part in _parts(run):
-                stacks = (side.stack(part.start_x, part.n_blocks, part.b_x).astype(np.float64) for side in (x, y))
-                for of_pair, one in zip(found, hsic_blocks(self.kernels, *stacks, self.symmetry, plan), strict=True):
-                    of_pair.append(one)
+                stacks = [side.stack(part.start_x, part.n_blocks, part.b_x).astype(np.float64) for side in (x, y)]
+                rows_x, rows_y = stacks
+                of_pairs = hsic_blocks(self.kernels, rows_x, rows_y, self.symmetry, plan)
+                for of_pair, pair, (values, moments) in zip(found, self.kernels, of_pairs, strict=True):
+                    closed = permutation_moments(pair, rows_x, rows_y, self.order)
+                    of_pair.append((values, self.symmetry.with_permutation_moments(moments, *closed)))
         joined = (tuple(np.concatenate(one) for one in zip(*of_pair, strict=True)) for of_pair in found)
         return [(values, sum_nodes(moments, nodes, numbers[0])) for values, moments in joined]
 
 
 def _parts(run: Run) -> list[Run]:
     """Return consecutive blocks a few at a time: those whose kernel values fit into a strip, at least one."""
-    step = max(1, _STRIP // run.b_x**2)
+    step = max(1, STRIP // run.b_x**2)
     return [
         Run(run.first_block + i, min(step, run.n_blocks - i), start, start, run.b_x, run.b_x)
         for i in range(0, run.n_blocks, step)
@@ -105,147 +114,17 @@ def hsic_blocks(
     Gram matrices are evaluated in strips of rows, from the diagonal on: a strip stands for its mirror image, too.
     """
     m, b = x.shape[:2]
-    layout = _Layout(symmetry.tuple_size(plan.block_size), symmetry.n_groups(plan.block_size), b)
+    layout = Layout(symmetry.tuple_size(plan.block_size), symmetry.n_groups(plan.block_size), b)
     of_x, of_y = (list(dict.fromkeys(getattr(pair, side) for pair in kernels)) for side in "xy")
-    sides = _Side(x, of_x, layout, doubled=True), _Side(y, of_y, layout)
+    sides = Side(x, of_x, layout, doubled=True), Side(y, of_y, layout)
     products = [layout.zeros(m) for _ in kernels]
     for start in range(0, layout.n_tuples, layout.strip):
         strips = [dict(zip(side.kernels, side.strips(start), strict=True)) for side in sides]
-        for pair, product in zip(kernels, products, strict=True):
-            product += layout.group_sums(strips[0][pair.x], strips[1][pair.y])
+        for i, pair in enumerate(kernels):
+            products[i] += layout.group_sums(strips[0][pair.x], strips[1][pair.y])
     margins, rests = zip(*(side.finish() for side in sides), strict=True)
     found = []
     for pair, product in zip(kernels, products, strict=True):
         i, j = of_x.index(pair.x), of_y.index(pair.y)
         found.append(layout.moments(product, (margins[0][i], margins[1][j]), (rests[0][i], rests[1][j])))
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """Tuples of q rows of a block of b rows, tuple t in group t mod ``n_groups``; the last b mod q rows never move.
-
-    Arrays of tiles are (m, q, t, q, t'): members of tuples come first, so that the transforms run along the memory.
-    """
-
-    q: int
-    n_groups: int
-    b: int
-
-    @property
-    def n_tuples(self) -> int:
-        return self.b // self.q
-
-    @property
-    def strip(self) -> int:
-        """Tuples of a strip of rows, whole groups of them. It depends on the block alone: sums have one order."""
-        return max(1, _STRIP // self.b // (self.q * self.n_groups)) * self.n_groups
-
-    def zeros(self, m: int) -> Array:
-        return np.zeros((m, self.q, self.n_groups, self.q, self.n_groups))
-
-    def group_sums(self, k: Array, l: Array) -> Array:  # noqa: E741
-        """Return the sum of products over tuples of each pair of groups: (m, q, t, q, t') to (m, q, g, q, g)."""
-        g = self.n_groups
-        by_row = np.stack([(k[:, :, u::g] * l[:, :, u::g]).sum(axis=2) for u in range(g)], axis=2)
-        return np.stack([by_row[..., v::g].sum(axis=-1) for v in range(g)], axis=-1)
-
-    def moments(self, products: Array, margins: tuple[Array, Array], rests: tuple[Array, Array]) -> tuple[Array, Array]:
-        """Return values (m,) and moments (m, k, k) from group sums, row sums (m, b) and the rows that stay (m, b, f)."""
-        q, g, b = self.q, self.n_groups, self.b
-        n, members = self.n_tuples * q, np.arange(q)
-        tiles = products.transpose(0, 2, 1, 4, 3) / q**2  # (m, u, alpha, v, beta)
-        tiles = 0.5 * (tiles + tiles.transpose(0, 3, 4, 1, 2))
-        same = np.einsum("muavb,uv->muab", tiles, np.eye(g))
-        # Products of Walsh functions of one group are Walsh functions: chi_alpha chi_beta = chi_(alpha XOR beta).
-        linear = np.stack([same[:, :, members, members ^ gamma].sum(axis=-1) for gamma in members], axis=-1)
-        r, t = (transform(self.by_member(margin[:, :n])) for margin in margins)
-        staying = [transform(self.by_member(rest[:, :n])) for rest in rests]
-        terms = 2.0 / q * (staying[0] * staying[1]).sum(axis=-1) - 2.0 / ((b - 2) * q) * r[..., 0] * t[..., 0]
-        linear += np.stack([terms[:, :, u::g].sum(axis=-1) for u in range(g)], axis=1)
-        apart = tiles * (1.0 - np.eye(g))[:, None, :, None]
-        k = (q - 1) * g + 1
-        matrix = np.zeros((len(tiles), k, k))
-        matrix[:, 1:, 1:] = apart[:, :, 1:, :, 1:].reshape(-1, k - 1, k - 1)
-        matrix[:, 0, 1:] = (linear + 2.0 * apart[:, :, 0].sum(axis=1))[:, :, 1:].reshape(-1, k - 1)
-        constant = linear[:, :, 0].sum(axis=1) + apart[:, :, 0, :, 0].sum(axis=(1, 2))
-        constant += (rests[0][:, n:] * rests[1][:, n:]).sum(axis=(1, 2))
-        constant -= 2.0 / (b - 2) * (margins[0][:, n:] * margins[1][:, n:]).sum(axis=1)
-        constant += margins[0].sum(axis=1) * margins[1].sum(axis=1) / ((b - 1) * (b - 2))
-        values = (constant + matrix.sum(axis=(1, 2))) / (b * (b - 3))
-        return values, (matrix + matrix.transpose(0, 2, 1)) / (2.0 * b * (b - 3))
-
-    def by_member(self, rows: Array) -> Array:
-        """Return a copy of rows (m, t q, ...) of consecutive tuples as (m, q, t, ...), of numbers with a last axis of 1."""
-        shaped = rows.reshape(len(rows), self.n_tuples, self.q, *(rows.shape[2:] or (1,)))
-        return shaped.swapaxes(1, 2).copy()
-
-
-class _Side:
-    """Kernels of one side of all pairs, their row sums, and their values with the rows that stay."""
-
-    def __init__(self, rows: Array, kernels: Sequence[Kernel], layout: _Layout, *, doubled: bool = False) -> None:
-        self.kernels, self._layout, self._doubled = kernels, layout, doubled
-        n = layout.n_tuples * layout.q
-        self._rows, self._members = rows, layout.by_member(rows[:, :n])
-        self._margins = np.zeros((len(kernels), *rows.shape[:2]))
-        # A constant changes nothing, and wide kernels keep their digits without it.
-        self._offsets = [values.mean(axis=(1, 2), keepdims=True) for values in _values(kernels, rows[:, :1], rows[:, 1:])]
-
-    def strips(self, start: int) -> Iterator[Array]:
-        """Yield for each kernel the transformed tiles of tuples from ``start`` on with all after them."""
-        m, q = self._members.shape[:2]
-        own, others = self._members[:, :, start : start + self._layout.strip], self._members[:, :, start:]
-        t, n_others = own.shape[2], others.shape[2]
-        flat = (part.reshape(m, -1, part.shape[-1]) for part in (own, others))
-        a, i = np.ogrid[:q, :t]
-        for margin, offset, values in zip(self._margins, self._offsets, _values(self.kernels, *flat), strict=True):
-            tiles = (values - offset).reshape(m, q, t, q, n_others)
-            tiles[:, a, i, a, i] = 0.0
-            sums = margin[:, : self._layout.n_tuples * q].reshape(m, -1, q)
-            sums[:, start : start + t] += tiles.sum(axis=(3, 4)).swapaxes(1, 2)
-            sums[:, start + t :] += tiles[..., t:].sum(axis=(1, 2)).swapaxes(1, 2)
-            if self._doubled:
-                tiles[..., t:] *= 2.0
-            yield transform(transform(tiles, 3))
-
-    def finish(self) -> tuple[Array, list[Array]]:
-        """Return row sums of each kernel (j, m, b), and its values between all rows and those that stay (m, b, f)."""
-        rests, n = [], self._layout.n_tuples * self._layout.q
-        for margin, offset, values in zip(
-            self._margins, self._offsets, _values(self.kernels, self._rows, self._rows[:, n:]), strict=True
-        ):
-            rest = values - offset
-            stays = np.arange(rest.shape[2])
-            rest[:, n + stays, stays] = 0.0
-            margin[:, :n] += rest[:, :n].sum(axis=2)
-            margin[:, n:] += rest.sum(axis=1)
-            rests.append(rest)
-        return self._margins, rests
-
-
-def _values(kernels: Sequence[Kernel], p: Array, q: Array) -> Iterator[Array]:
-    """Yield Gram matrices of two stacks for each kernel: distances are computed once for all kernels of them."""
-    squares: Array | None = None
-    for kernel in kernels:
-        of_squares = getattr(kernel, "from_squared_distances", None)
-        if of_squares is None or p.shape[2] == 0 or q.shape[1] == 0:
-            yield evaluate(kernel, p, q) if q.shape[1] else np.zeros((len(p), p.shape[1], 0))
-            continue
-        squares = squared_distances(p, q) if squares is None else squares
-        yield np.asarray(of_squares(squares))
-
-
-def transform(values: Array, axis: int = 1) -> Array:
-    """Replace values by their Walsh transform along an axis of q = 2^k, and return them.
-
-    Entry alpha is the sum over members a of ``(-1)^popcount(alpha AND a)`` times their values.
-    """
-    first, h = np.moveaxis(values, axis, 0), 1
-    while h < len(first):
-        pairs = first.reshape(len(first) // (2 * h), 2, h, *first.shape[1:])
-        difference = pairs[:, 0] - pairs[:, 1]
-        pairs[:, 0] += pairs[:, 1]
-        pairs[:, 1] = difference
-        h *= 2
-    return values

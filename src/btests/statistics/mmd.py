@@ -60,6 +60,12 @@ class MMD:
         """Return the name of what computes the Gram blocks of such data: ``numpy`` or ``compiled (...)``."""
         return f"compiled ({_core.instruction_set()})" if self.is_compiled(x) else "numpy"
 
+    def gram(self, x: Sample, y: Sample) -> Gram:
+        """Return the Gram matrix of all rows, for null distributions that need it."""
+        # The plain path would hold the matrices of a whole block, which is all rows here, and evaluate a kernel that
+        # is slow a second time: the one pass over the tiles serves both. Compiled loops are faster than that.
+        return Gram(self.kernels[0], x, y, for_summary=self.engine(x) == "numpy")
+
     def is_compiled(self, x: AnySample) -> bool:
         """Whether no kernel needs the plain path."""
         return all(self._terms(kernel, x.is_numeric) is not None for kernel in self.kernels)

@@ -52,6 +52,10 @@ class Statistic(Protocol):
         """Return the name of the backend: ``numpy`` or ``compiled (...)``."""
         ...
 
+    def gram(self, x: Sample, y: Sample) -> Any:
+        """Return the Gram matrices of all rows, for null distributions that need them, or raise ``ValueError``."""
+        ...
+
     def prepare(self, x: AnySample, y: AnySample) -> Statistic:
         """Return the statistic in the form that is computed on these samples."""
         ...

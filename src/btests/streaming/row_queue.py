@@ -68,6 +68,28 @@ class Columns:
 
 
 @dataclass(slots=True)
+class PairedColumns:
+    """Columns of x and of y, which are different things."""
+
+    x: Columns = field(default_factory=Columns)
+    y: Columns = field(default_factory=Columns)
+
+    @property
+    def width(self) -> int | None:
+        """Number of columns of both samples; None until both are known."""
+        return None if self.x.width is None or self.y.width is None else self.x.width + self.y.width
+
+    @property
+    def names(self) -> None:
+        """None: there are no columns that both have."""
+        return
+
+    def match(self, x: Batch | None, y: Batch | None) -> tuple[Rows | None, Rows | None]:
+        """Return rows of x and of y with their columns in the order of their first batches."""
+        return self.x.match(x, None)[0], self.y.match(None, y)[1]
+
+
+@dataclass(slots=True)
 class RowQueue:
     """Pending rows of one sample, first in, first out."""
 

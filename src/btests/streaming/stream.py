@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -20,9 +21,9 @@ from btests.partial_result import PartialResult
 from btests.plan import Plan
 from btests.result import TestResult
 from btests.selection import Aggregate, MedianHeuristic
-from btests.statistics import Accuracy, Statistic, plan_for, summarize_blocks, with_accuracy
+from btests.statistics import Accuracy, Statistic, is_statistic, plan_for, summarize_blocks, with_accuracy
 from btests.streaming.kernel_init import KernelInitializer
-from btests.streaming.row_queue import Batch, Batches, Columns, RowQueue, feed
+from btests.streaming.row_queue import Batch, Batches, Columns, PairedColumns, RowQueue, feed
 from btests.summary import Summary
 
 #: Default block size: the number of rows is unknown.
@@ -86,7 +87,8 @@ class Stream:
         check_threads(n_threads)
         self._initializer = KernelInitializer.of(kernel, dtype)
         self._seed, self._part, self._n_threads = check_seed(seed), int(part), n_threads
-        self._columns = Columns()
+        compares = not is_statistic(kernel) or kernel.design.compares_columns
+        self._columns: Columns | PairedColumns = Columns() if compares else PairedColumns()
         self._queues = RowQueue(), RowQueue()
         self._n_done = 0
         self._statistic: Statistic | None = None
@@ -138,7 +140,7 @@ class Stream:
 
     def update_checked(self, x: Batch | None, y: Batch | None) -> None:
         """Add rows that were checked already, as :meth:`update` does."""
-        columns, statistic = replace(self._columns), self._statistic
+        columns, statistic = deepcopy(self._columns), self._statistic
         added = [
             (queue, rows)
             for queue, rows in zip(self._queues, self._columns.match(x, y), strict=True)

@@ -127,9 +127,9 @@ def unpack(words: Words, n_draws: int) -> Array:
 
 
 def flip_plain(moments: Array, words: Words, n_draws: int) -> Array:
-    """Return ``sum_f s_f' C_f s_f`` for each draw of signs: (s, k, k) and words to (n_draws,)."""
+    """Return ``sum_f s_f' C_f s_f`` for each draw of signs, without diagonals: (s, k, k) and words to (n_draws,)."""
     total = np.zeros(n_draws)
     for matrix, word in zip(moments, words, strict=True):
         signs = unpack(word[None], n_draws)[0]
-        total += np.einsum("ur,ur->r", signs, matrix @ signs)
+        total += np.einsum("ur,ur->r", signs, (matrix - np.diag(np.diag(matrix))) @ signs)
     return total

@@ -19,8 +19,9 @@ class SwapTuples:
 
     An element c of Z_2^k sends the y of member a of a tuple to member ``a XOR c``. With the Walsh functions
     ``chi_alpha`` and ``w = (1, chi_alpha(c_u))`` over groups u and alpha != 0, the statistic of a block after a swap is
-    a constant plus ``w'Cw``. The moments C are symmetric with zero diagonal, ((q - 1) G + 1) rows for G groups. The
-    entries of w are signs, and products of k independent ones in each group.
+    a constant plus ``w'Cw``. The moments C are symmetric, ((q - 1) G + 1) rows for G groups. The entries of w are
+    signs, products of k independent ones in each group. The diagonal of C, which no swap changes, holds variance and
+    third moment over all permutations of a block where a null distribution needs them.
 
     Attributes
     ----------
@@ -73,15 +74,15 @@ class SwapTuples:
 
     def observed(self, moments: Array) -> float:
         """Return the value without swaps."""
-        return _SIGNS.observed(moments)
+        return _SIGNS.observed(_moved(moments))
 
     def magnitude(self, moments: Array) -> float:
         """Return the sum of the absolute terms of the value."""
-        return _SIGNS.magnitude(moments)
+        return _SIGNS.magnitude(_moved(moments))
 
     def variance(self, moments: Array) -> float:
         """Return the variance over all elements, ``2 sum C^2``: Walsh functions are orthogonal."""
-        return _SIGNS.variance(moments)
+        return _SIGNS.variance(_moved(moments))
 
     def third_cumulant(self, moments: Array) -> None:
         """Return None: products of three Walsh functions of a group may be 1, and there is no closed form in C."""
@@ -89,4 +90,19 @@ class SwapTuples:
 
     def n_effective_pairs(self, moments: Array) -> float:
         """Return ``(sum C^2)^2 / sum C^4`` over pairs."""
-        return _SIGNS.n_effective_pairs(moments)
+        return _SIGNS.n_effective_pairs(_moved(moments))
+
+    def permutation_moments(self, moments: Array) -> tuple[float, float]:
+        """Return sums over blocks of variance and third moment over all permutations of y; 0 if not computed."""
+        return tuple(float(moments[:, i, i].sum()) for i in (0, 1))  # type: ignore[return-value]
+
+    def with_permutation_moments(self, moments: Array, variance: Array, third: Array) -> Array:
+        """Return moments (m, k, k) of blocks that also hold these (m,), which add as all others do."""
+        found = moments.copy()
+        found[:, 0, 0], found[:, 1, 1] = variance, third
+        return found
+
+
+def _moved(moments: Array) -> Array:
+    """Return moments without their diagonal, which no swap changes."""
+    return moments * (1.0 - np.eye(moments.shape[-1]))

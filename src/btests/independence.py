@@ -1,0 +1,329 @@
+"""Tests of independence of x and y, columns of the same rows."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any, ClassVar
+
+import numpy as np
+
+from btests._core.threads import limit_threads
+from btests._validation import (
+    check_batch,
+    check_path,
+    check_seed,
+    check_shuffle,
+    check_threads,
+    check_told,
+    column_names,
+)
+from btests.block_size import BlockSize, check_block_rule
+from btests.data.row_permutation import permutation_of
+from btests.data.sample import AnySample, Sample
+from btests.designs import Paired
+from btests.kernels import Energy, Gaussian, Kernel, KernelPair, Laplacian, Linear, Matern, median_bandwidth
+from btests.kernels.fingerprint import fingerprint
+from btests.nulls import ExactMoments, Null, Permutation, SignFlip
+from btests.nulls.null import check_sizes, kinds_of_blocks, wants_gram
+from btests.pipeline import Names, run_test
+from btests.plan import Plan
+from btests.result import TestResult
+from btests.scaling import check_scale, robust_scale
+from btests.selection import Aggregate, Setting
+from btests.statistics import HSIC, Executor, plan_for
+from btests.statistics.checks import check_kernel
+from btests.statistics.cost import hsic_pair_seconds
+from btests.statistics.hsic import MIN_ROWS
+
+#: Bandwidths of x and of y that the default combines, in units of the median heuristic.
+FACTORS = (0.5, 1.0, 2.0)
+
+# Rows that bandwidths and scales are estimated from: whole tuples of every size.
+_ROWS = 1024
+
+_RADIAL: dict[str, Callable[[float], Kernel]] = {"gaussian": Gaussian, "laplacian": Laplacian, "matern": Matern}
+_FIXED: dict[str, Kernel] = {"energy": Energy(), "linear": Linear()}
+
+#: Nulls by name.
+NULLS: dict[str, Callable[[], Null]] = {
+    "swap": SignFlip,
+    "normal": lambda: ExactMoments(skewed=False),
+    "pearson": ExactMoments,
+    "permutation": Permutation,
+}
+
+AnyKernel = Kernel | str | None
+
+
+def independence_test(
+    x: Any,
+    y: Any,
+    *,
+    statistic: str = "hsic",
+    kernel_x: AnyKernel = None,
+    kernel_y: AnyKernel = None,
+    exponent: float = 1.0,
+    block_size: int | str | None = None,
+    null: Null | str | None = None,
+    scale: bool | str | None = None,
+    seed: int | None = None,
+    shuffle: bool | str = True,
+    block_exponent: float | None = None,
+    budget: float | None = None,
+    n_threads: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    workers: Any = None,
+) -> TestResult:
+    """Test whether x and y are independent, given pairs of their values.
+
+    Parameters
+    ----------
+    x, y : array_like, shape (n, d) and (n, e), data frame, path, or dask collection
+        Row i of x belongs to row i of y. Columns may differ in number and meaning. Paths and dask collections are read
+        in chunks, as by :func:`btests.btest`.
+    statistic : {"hsic", "dcov"}
+        The Hilbert-Schmidt independence criterion, or the squared distance covariance.
+    kernel_x, kernel_y : Kernel, str or None
+        Kernels of the HSIC: an object, a function of two arrays, or ``"gaussian"``, ``"laplacian"``, ``"matern"`` (of
+        median bandwidth), ``"energy"`` or ``"linear"``. None is a Gaussian with half, once and twice the median
+        bandwidth; all combinations of x and y are tested at once, with an exact correction.
+    exponent : float
+        Exponent of the distances of ``"dcov"``, between 0 and 2.
+    block_size : int, {"sqrt", "auto"} or None
+        Rows in a block, as in :func:`btests.btest`; at least 4. None is the largest block within ``budget``.
+    null : Null, {"swap", "normal", "pearson", "permutation"} or None
+        How the p-value is found. None or ``"swap"`` is exact: y is permuted within tuples of rows (``SignFlip()`` sets
+        the number of draws). ``"normal"`` and ``"pearson"`` are in closed form, with the exact variance (and skewness)
+        over all permutations in each block. ``"permutation"`` permutes all rows: exact, quadratic time and memory.
+    scale : bool, "robust" or None
+        Divide each column by its robust scale. None is True for data frames and files with several named columns.
+    seed : int, optional
+        Seed of the order of rows and of the null. The same seed gives the same result to the last bit.
+    shuffle : bool or "buffered"
+        Put the pairs in random order, as in :func:`btests.btest`.
+    block_exponent, budget, n_threads, checkpoint, progress, workers
+        As in :func:`btests.btest`.
+
+    Returns
+    -------
+    TestResult
+        Its statistic is the unbiased HSIC, or squared distance covariance, of the strongest pair of kernels.
+
+    See Also
+    --------
+    btests.btest : Test whether two samples have the same distribution.
+
+    References
+    ----------
+    A. Gretton, K. Fukumizu, C. H. Teo, L. Song, B. Schoelkopf, A. Smola, "A Kernel Statistical Test of Independence",
+    NIPS 2007.
+    G. J. Szekely, M. L. Rizzo, N. K. Bakirov, "Measuring and Testing Dependence by Correlation of Distances", Annals of
+    Statistics 35, 2007.
+
+    Examples
+    --------
+    >>> import numpy as np, btests
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=500)
+    >>> btests.independence_test(x, x**2 + rng.normal(size=500), seed=1).pvalue
+    0.0005
+    >>> btests.independence_test(x, rng.normal(size=500), seed=1).rejects(0.05)
+    False
+    """
+    began = time.perf_counter()
+    check_shuffle(shuffle)
+    check_threads(n_threads)
+    check_path("checkpoint", checkpoint)
+    check_told("progress", progress, "the rows done and the rows in all")
+    null = _null_of(null)
+    kernels = _kernels_of(statistic, kernel_x, kernel_y, exponent)
+    rule = check_block_rule(block_size, block_exponent, budget, **kinds_of_blocks(null))
+    if rule.size is not None and rule.size < MIN_ROWS:
+        raise ValueError(f"block_size must be at least {MIN_ROWS} in a test of independence, got {rule.size}")
+    procedure = IndependenceProcedure(*kernels, null, 0, Setting(rule), "", began, check_scale(scale))
+    given = None if seed is None else check_seed(seed)
+    if workers is not None or _is_path(x) or _is_path(y):
+        from btests.dispatch import Chunks  # what reads files and talks to clusters takes time to import
+        from btests.execution.samples import is_elsewhere
+
+        if workers is not None or is_elsewhere(x) or is_elsewhere(y):
+            if wants_gram(null):
+                raise ValueError(f"{null!r} needs all rows in memory at once; load them, or take null='swap'")
+            return Chunks(shuffle, n_threads, checkpoint, progress, workers).run(procedure, x, y, given)
+    if checkpoint is not None or progress is not None:
+        raise ValueError("checkpoint and progress are for rows in files, and these are in memory")
+    if shuffle == "buffered":
+        raise ValueError("shuffle='buffered' is for rows in files; those in memory are shuffled exactly")
+    rows = check_batch("x", x), check_batch("y", y)
+    number = check_seed(given)
+    Paired().check(len(rows[0]), len(rows[1]), rows[0].shape[1], rows[1].shape[1])
+    rule.check(len(rows[0]))
+    order = permutation_of(len(rows[0]), number, 1).rows(0, len(rows[0])) if shuffle else None
+    how = "exact" if shuffle else "as stored"
+    opened = procedure.opened(number, procedure.setting.executor, how, (column_names(x), column_names(y)))
+    with limit_threads(n_threads):
+        return opened.run(Sample(rows[0], order), Sample(rows[1], order))
+
+
+@dataclass(frozen=True, slots=True)
+class IndependenceProcedure:
+    """Test of independence: kernels, null distribution and settings, for samples of any kind.
+
+    Attributes
+    ----------
+    kernels_x, kernels_y : tuple
+        Kernels, or functions from a bandwidth to a kernel with the factor of the median bandwidth.
+    null, seed, setting, order, began, scale
+        See :class:`btests.pipeline.Procedure`.
+    """
+
+    kernels_x: tuple[Any, ...]
+    kernels_y: tuple[Any, ...]
+    null: Null
+    seed: int
+    setting: Setting
+    order: str
+    began: float
+    scale: bool | None = False
+
+    design: ClassVar[Paired] = Paired()
+
+    def identity(self) -> str:
+        """Return everything that the result depends on except rows and seed, as text."""
+        kernels = [[_identity(kernel) for kernel in own] for own in (self.kernels_x, self.kernels_y)]
+        return repr(("independence", kernels, self.setting, self.null, self.scale))
+
+    def opened(self, seed: int, executor: Executor, order: str, names: tuple[Names, Names]) -> IndependenceProcedure:
+        """Return the procedure for samples that were opened; several named columns are scaled by default."""
+        scale = any(own is not None and len(own) > 1 for own in names) if self.scale is None else self.scale
+        return replace(self, seed=seed, setting=replace(self.setting, executor=executor), order=order, scale=scale)
+
+    def run(self, x: AnySample, y: AnySample) -> TestResult:
+        """Return the test of two paired samples."""
+        self.design.check(len(x), len(y), x.width, y.width)
+        size, rule = self._size(x, y)
+        some = _whole_blocks(Plan(len(x), len(y), len(x) // size))
+        scales: list[float] = []
+        if self.scale:
+            both = []
+            for sample in (x, y):
+                own = np.array([robust_scale(column)[1] for column in sample.first(some).astype(np.float64).T])
+                scales.extend(own.tolist())
+                both.append(sample.scaled(own))
+            x, y = both
+        kernels = tuple(
+            KernelPair(a, b) for a, b in product(_made(self.kernels_x, x, some), _made(self.kernels_y, y, some))
+        )
+        for pair in kernels:
+            check_kernel(pair.x, x, x)
+            check_kernel(pair.y, y, y)
+        statistic = HSIC(kernels, getattr(self.null, "order", 0))
+        found = run_test(
+            statistic,
+            (x, y),
+            plan_for(statistic, len(x), len(y), size),
+            self.setting.executor,
+            self.null,
+            seed=self.seed,
+            selector=Aggregate(kernels) if len(kernels) > 1 else None,
+            order=self.order,
+            began=self.began,
+        )
+        return replace(found, block_rule=rule, scale=tuple(scales) if self.scale else None)
+
+    def _size(self, x: AnySample, y: AnySample) -> BlockSize:
+        n = len(x)
+        if wants_gram(self.null):
+            if self.setting.rule.exponent is not None or self.setting.rule.size not in (None, n):
+                raise ValueError(f"{self.null!r} tests all rows at once: block_size must be {n} or None")
+            check_sizes(self.null, n, n)
+            return BlockSize(n, "one block")
+        seconds = hsic_pair_seconds(len(self.kernels_x), len(self.kernels_y), x.width + y.width)
+        found = self.setting.rule.size_for(n, n, seconds)
+        return found if found.size >= MIN_ROWS else BlockSize(MIN_ROWS, found.rule)
+
+
+@dataclass(frozen=True, slots=True)
+class _Median:
+    """A kernel whose bandwidth is a multiple of the median bandwidth of its own sample."""
+
+    make: Callable[[float], Kernel]
+    factor: float = 1.0
+
+
+def _made(kernels: Sequence[Any], sample: AnySample, n_rows: int) -> list[Kernel]:
+    """Return kernels with bandwidths from the first ``n_rows`` rows of a sample."""
+    if not any(isinstance(kernel, _Median) for kernel in kernels):
+        return list(kernels)
+    bandwidth = median_bandwidth(sample.first(n_rows).astype(np.float64))
+    return [kernel.make(kernel.factor * bandwidth) if isinstance(kernel, _Median) else kernel for kernel in kernels]
+
+
+def _whole_blocks(plan: Plan) -> int:
+    """Return how many rows the bandwidths are from: whole blocks, or whole tuples of the first.
+
+    Swaps change neither, so that p-values stay exact.
+    """
+    if plan.start(1)[0] >= _ROWS:
+        return _ROWS
+    return max(plan.start(block)[0] for block in range(plan.n_blocks + 1) if plan.start(block)[0] <= _ROWS)
+
+
+def _identity(kernel: Any) -> str:
+    return f"{kernel.make.__name__} {kernel.factor}" if isinstance(kernel, _Median) else fingerprint(kernel)
+
+
+def _kernels_of(statistic: object, kernel_x: object, kernel_y: object, exponent: object) -> tuple[Any, Any]:
+    if statistic not in ("hsic", "dcov"):
+        raise ValueError(f"statistic must be 'hsic' or 'dcov', got {statistic!r}")
+    if statistic == "dcov":
+        if kernel_x is not None or kernel_y is not None:
+            raise ValueError("kernels are for statistic='hsic'; 'dcov' has distances and an exponent")
+        own = (Energy(exponent),)  # type: ignore[arg-type]
+        return own, own
+    if exponent != 1.0:
+        raise ValueError(f"exponent is for statistic='dcov', got {exponent!r} with 'hsic'")
+    if kernel_x is None and kernel_y is None:
+        several = tuple(_Median(Gaussian, factor) for factor in FACTORS)
+        return several, several
+    return _kernel_of("kernel_x", kernel_x), _kernel_of("kernel_y", kernel_y)
+
+
+def _kernel_of(name: str, kernel: Any) -> tuple[Any, ...]:
+    if kernel is None:
+        return (_Median(Gaussian),)
+    if isinstance(kernel, str):
+        if kernel not in _RADIAL and kernel not in _FIXED:
+            known = ", ".join(sorted((*_RADIAL, *_FIXED)))
+            raise ValueError(f"{name} must be one of {known}, or a kernel object, got {kernel!r}")
+        return (_FIXED[kernel],) if kernel in _FIXED else (_Median(_RADIAL[kernel]),)
+    if isinstance(kernel, type):
+        raise TypeError(f"{name} must be an object, not the class: write {kernel.__name__}(...) with its parameters")
+    if not callable(kernel) or isinstance(kernel, KernelPair):
+        raise TypeError(f"{name} must be a kernel or a function of two samples, got {type(kernel).__name__}")
+    return (kernel,)
+
+
+def _null_of(null: object) -> Null:
+    if isinstance(null, str):
+        if null not in NULLS:
+            raise ValueError(f"null must be one of {', '.join(sorted(NULLS))}, or a null object, got {null!r}")
+        return NULLS[null]()
+    if null is None:
+        return SignFlip()
+    if not isinstance(null, (SignFlip, ExactMoments, Permutation)):
+        what = null.__name__ if isinstance(null, type) else repr(null)
+        raise TypeError(
+            f"null must be SignFlip(), ExactMoments() or Permutation() in a test of independence, got {what}"
+        )
+    return null
+
+
+def _is_path(value: object) -> bool:
+    """Return whether rows may be somewhere else than in memory."""
+    return not isinstance(value, (np.ndarray, list, tuple)) or isinstance(value, np.memmap)

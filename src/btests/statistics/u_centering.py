@@ -1,0 +1,51 @@
+"""U-centred Gram matrices, and the moments of HSIC over all permutations of y in closed form."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from btests.kernels.pair import KernelPair
+from btests.plan import Array
+from btests.statistics.numpy_backend import evaluate
+
+
+def permutation_moments(pair: KernelPair, x: Array, y: Array, order: int) -> tuple[Array, Array]:
+    r"""Return variance and third moment of HSIC over all permutations of y: (m, b, d) and (m, b, e) to (m,) each.
+
+    With A and C the U-centred Gram matrices and ``V = sum A^2 / (b (b - 3))``, the variance is ``2 V_x V_y / (b (b -
+    3))``, and the third moment a bilinear form of ``tr A^3`` and ``sum A^3`` of both. Those above ``order`` are 0.
+    """
+    m, b = x.shape[:2]
+    variance, third = np.zeros(m), np.zeros(m)
+    for i in range(m if order >= 2 else 0):  # block by block: the matrices are whole
+        a, c = (
+            u_centred(evaluate(kernel, rows[i : i + 1], rows[i : i + 1])[0])
+            for kernel, rows in ((pair.x, x), (pair.y, y))
+        )
+        variance[i] = 2.0 * np.sum(a**2) * np.sum(c**2) / (b * (b - 3)) ** 3
+        if order >= 3 and b >= 6:
+            third[i] = _third_moment(b, a, c) / (b * (b - 3)) ** 3
+    return variance, third
+
+
+def u_centred(gram: Array) -> Array:
+    """Return a Gram matrix (b, b) with zero diagonal whose rows and columns sum to 0, as unbiased estimates need it."""
+    b = len(gram)
+    zeroed = gram - np.diag(np.diag(gram))
+    sums = zeroed.sum(axis=0)
+    centred = zeroed - (sums[:, None] + sums) / (b - 2) + sums.sum() / ((b - 1) * (b - 2))
+    np.fill_diagonal(centred, 0.0)
+    return np.asarray(centred)
+
+
+def _third_moment(b: int, a: Array, c: Array) -> float:
+    """Return the third moment of ``sum_ij A_ij C_pi(i)pi(j)`` over all permutations of b rows."""
+    falling = [math.perm(b, k) for k in range(7)]
+    both = 8 / falling[3] + 24 / falling[4] + 48 / falling[5] + 64 / falling[6]
+    mixed = -24 / falling[4] - 96 / falling[5] - 128 / falling[6]
+    entries = 4 / falling[2] + 24 / falling[3] + 80 / falling[4] + 192 / falling[5] + 256 / falling[6]
+    trace_a, trace_c = (float(np.sum((matrix @ matrix) * matrix)) for matrix in (a, c))
+    cubes_a, cubes_c = (float(np.sum(matrix**3)) for matrix in (a, c))
+    return both * trace_a * trace_c + mixed * (trace_a * cubes_c + cubes_a * trace_c) + entries * cubes_a * cubes_c
