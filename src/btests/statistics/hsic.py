@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from btests._core.threads import map_ranges
 from btests.data.sample import AnySample, RowSlice, Sample
 from btests.designs import Paired
 from btests.kernels.pair import KernelPair
@@ -18,6 +19,9 @@ from btests.statistics.statistic import Accuracy, sum_nodes
 from btests.statistics.u_centering import permutation_moments
 from btests.statistics.walsh_tiles import STRIP, Layout, Side
 from btests.symmetries import SwapTuples
+
+# Elementary steps for a pair of rows and of kernels, to decide on threads.
+_STEPS = 10
 
 #: Fewest rows of a block: the unbiased estimate divides by B (B - 3).
 MIN_ROWS = 4
@@ -83,17 +87,27 @@ class HSIC:
         goes_on: bool = False,
     ) -> list[tuple[Array, Array]]:
         """Return values (m,) of blocks ``numbers[0] .. numbers[1] - 1`` and moments (q, k, k) of nodes, per pair."""
-        found: list[list[tuple[Array, Array]]] = [[] for _ in self.kernels]
-        for run in plan.runs(*numbers):
-            for part in _parts(run):
-                stacks = [side.stack(part.start_x, part.n_blocks, part.b_x).astype(np.float64) for side in (x, y)]
-                rows_x, rows_y = stacks
-                of_pairs = hsic_blocks(self.kernels, rows_x, rows_y, self.symmetry, plan)
-                for of_pair, pair, (values, moments) in zip(found, self.kernels, of_pairs, strict=True):
-                    closed = permutation_moments(pair, rows_x, rows_y, self.order)
-                    of_pair.append((values, self.symmetry.with_permutation_moments(moments, *closed)))
-        joined = (tuple(np.concatenate(one) for one in zip(*of_pair, strict=True)) for of_pair in found)
+        parts = [part for run in plan.runs(*numbers) for part in _parts(run)]
+
+        def summarize(first: int, last: int) -> list[list[tuple[Array, Array]]]:
+            return [self._part(x, y, plan, part) for part in parts[first:last]]
+
+        pairs_of_rows = (numbers[1] - numbers[0]) * plan.block_size**2 * len(self.kernels)
+        ranges = map_ranges(summarize, len(parts), _STEPS * pairs_of_rows, n_threads)
+        of_kernels = zip(*(part for found in ranges for part in found), strict=True)
+        joined = (tuple(np.concatenate(one) for one in zip(*of_pair, strict=True)) for of_pair in of_kernels)
         return [(values, sum_nodes(moments, nodes, numbers[0])) for values, moments in joined]
+
+    def _part(self, x: Sample | RowSlice, y: Sample | RowSlice, plan: Plan, part: Run) -> list[tuple[Array, Array]]:
+        """Return values (m,) and moments (m, k, k) of some blocks of one size, per pair of kernels."""
+        rows_x, rows_y = (side.stack(part.start_x, part.n_blocks, part.b_x).astype(np.float64) for side in (x, y))
+        found = []
+        for pair, (values, moments) in zip(
+            self.kernels, hsic_blocks(self.kernels, rows_x, rows_y, self.symmetry, plan), strict=True
+        ):
+            closed = permutation_moments(pair, rows_x, rows_y, self.order)
+            found.append((values, self.symmetry.with_permutation_moments(moments, *closed)))
+        return found
 
 
 def _parts(run: Run) -> list[Run]:
