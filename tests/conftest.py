@@ -58,6 +58,8 @@ _MARKED = {
         "selection/test_aggregate.py/test_level",
         "selection/test_levels.py",
         "statistical",
+        "test_independence.py/test_level",
+        "test_independence.py/test_the_swaps_are_as_powerful_as_all_permutations",
         "test_intervals.py/test_variance_is_that_of_the_estimate",
         "test_result.py/test_intervals_cover",
     ),
