@@ -10,6 +10,7 @@
 #   make choices      comparison of kernel choices (three quarters of an hour)
 #   make mixed        level and power of btests compare on real tables (a quarter of an hour)
 #   make anytime      false alarms and delays of the sequential test (an hour)
+#   make independence level and power of tests of independence (half an hour)
 #   make bench        speed, side by side with other packages where they install
 #   make clean        remove all that the above have made
 
@@ -48,7 +49,7 @@ test: check
 test-all: check
 	.venv-test/bin/pytest -n auto --dist worksteal
 
-STUDIES := reproduce levels power coverage choices mixed anytime
+STUDIES := reproduce levels power coverage choices mixed anytime independence
 .PHONY: $(STUDIES) $(STUDIES:=-quick)
 
 # Each runs from this folder, where `studies` is, with the package of an environment; arguments after the name.
@@ -65,7 +66,7 @@ levels levels-quick: .venv/installed
 power power-quick: .venv-power/installed .venv-power/peers
 	.venv-power/bin/python -m studies.power $(QUICK)
 
-coverage coverage-quick choices choices-quick anytime anytime-quick: .venv/installed
+coverage coverage-quick choices choices-quick anytime anytime-quick independence independence-quick: .venv/installed
 	$(RUN).$(@:-quick=) $(QUICK)
 
 mixed mixed-quick: .venv/installed

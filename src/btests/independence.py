@@ -33,7 +33,8 @@ from btests.pipeline import Names, run_test
 from btests.plan import Plan
 from btests.result import TestResult
 from btests.scaling import check_scale, robust_scale
-from btests.selection import Aggregate, Setting
+from btests.selection import Aggregate, MedianFamily, Setting
+from btests.selection.family import check_family
 from btests.statistics import HSIC, Executor, plan_for
 from btests.statistics.checks import check_kernel
 from btests.statistics.cost import hsic_pair_seconds
@@ -56,7 +57,8 @@ NULLS: dict[str, Callable[[], Null]] = {
     "permutation": Permutation,
 }
 
-AnyKernel = Kernel | str | None
+AnyKernel = Kernel | MedianFamily | Sequence[Kernel] | str | None
+Family = MedianFamily | tuple[Kernel, ...]
 
 
 def independence_test(
@@ -88,10 +90,11 @@ def independence_test(
         in chunks, as by :func:`btests.btest`.
     statistic : {"hsic", "dcov"}
         The Hilbert-Schmidt independence criterion, or the squared distance covariance.
-    kernel_x, kernel_y : Kernel, str or None
+    kernel_x, kernel_y : Kernel, str, MedianFamily, list of Kernel or None
         Kernels of the HSIC: an object, a function of two arrays, or ``"gaussian"``, ``"laplacian"``, ``"matern"`` (of
-        median bandwidth), ``"energy"`` or ``"linear"``. None is a Gaussian with half, once and twice the median
-        bandwidth; all combinations of x and y are tested at once, with an exact correction.
+        median bandwidth), ``"energy"`` or ``"linear"``. Of lists and families all combinations of x and y are tested at
+        once, with an exact correction. None is ``MedianFamily(FACTORS)`` for both, or the median bandwidth where the
+        other kernel is given.
     exponent : float
         Exponent of the distances of ``"dcov"``, between 0 and 2.
     block_size : int, {"sqrt", "auto"} or None
@@ -176,14 +179,14 @@ class IndependenceProcedure:
 
     Attributes
     ----------
-    kernels_x, kernels_y : tuple
-        Kernels, or functions from a bandwidth to a kernel with the factor of the median bandwidth.
+    kernels_x, kernels_y : MedianFamily or tuple of Kernel
+        Kernels of x and of y.
     null, seed, setting, order, began, scale
         See :class:`btests.pipeline.Procedure`.
     """
 
-    kernels_x: tuple[Any, ...]
-    kernels_y: tuple[Any, ...]
+    kernels_x: Family
+    kernels_y: Family
     null: Null
     seed: int
     setting: Setting
@@ -195,8 +198,8 @@ class IndependenceProcedure:
 
     def identity(self) -> str:
         """Return everything that the result depends on except rows and seed, as text."""
-        kernels = [[_identity(kernel) for kernel in own] for own in (self.kernels_x, self.kernels_y)]
-        return repr(("independence", kernels, self.setting, self.null, self.scale))
+        kernels = fingerprint(self.kernels_x), fingerprint(self.kernels_y)
+        return repr(("independence", *kernels, self.setting, self.null, self.scale))
 
     def opened(self, seed: int, executor: Executor, order: str, names: tuple[Names, Names]) -> IndependenceProcedure:
         """Return the procedure for samples that were opened; several named columns are scaled by default."""
@@ -243,25 +246,17 @@ class IndependenceProcedure:
                 raise ValueError(f"{self.null!r} tests all rows at once: block_size must be {n} or None")
             check_sizes(self.null, n, n)
             return BlockSize(n, "one block")
-        seconds = hsic_pair_seconds(len(self.kernels_x), len(self.kernels_y), x.width + y.width)
+        n_x, n_y = (len(own if isinstance(own, tuple) else own.factors) for own in (self.kernels_x, self.kernels_y))
+        seconds = hsic_pair_seconds(n_x, n_y, x.width + y.width)
         found = self.setting.rule.size_for(n, n, seconds)
         return found if found.size >= MIN_ROWS else BlockSize(MIN_ROWS, found.rule)
 
 
-@dataclass(frozen=True, slots=True)
-class _Median:
-    """A kernel whose bandwidth is a multiple of the median bandwidth of its own sample."""
-
-    make: Callable[[float], Kernel]
-    factor: float = 1.0
-
-
-def _made(kernels: Sequence[Any], sample: AnySample, n_rows: int) -> list[Kernel]:
-    """Return kernels with bandwidths from the first ``n_rows`` rows of a sample."""
-    if not any(isinstance(kernel, _Median) for kernel in kernels):
-        return list(kernels)
-    bandwidth = median_bandwidth(sample.first(n_rows).astype(np.float64))
-    return [kernel.make(kernel.factor * bandwidth) if isinstance(kernel, _Median) else kernel for kernel in kernels]
+def _made(kernels: MedianFamily | tuple[Kernel, ...], sample: AnySample, n_rows: int) -> tuple[Kernel, ...]:
+    """Return kernels; bandwidths are from the first ``n_rows`` rows of a sample."""
+    if isinstance(kernels, tuple):
+        return kernels
+    return kernels.around(median_bandwidth(sample.first(n_rows).astype(np.float64)))
 
 
 def _whole_blocks(plan: Plan) -> int:
@@ -274,11 +269,7 @@ def _whole_blocks(plan: Plan) -> int:
     return max(plan.start(block)[0] for block in range(plan.n_blocks + 1) if plan.start(block)[0] <= _ROWS)
 
 
-def _identity(kernel: Any) -> str:
-    return f"{kernel.make.__name__} {kernel.factor}" if isinstance(kernel, _Median) else fingerprint(kernel)
-
-
-def _kernels_of(statistic: object, kernel_x: object, kernel_y: object, exponent: object) -> tuple[Any, Any]:
+def _kernels_of(statistic: object, kernel_x: object, kernel_y: object, exponent: object) -> tuple[Family, Family]:
     if statistic not in ("hsic", "dcov"):
         raise ValueError(f"statistic must be 'hsic' or 'dcov', got {statistic!r}")
     if statistic == "dcov":
@@ -288,20 +279,24 @@ def _kernels_of(statistic: object, kernel_x: object, kernel_y: object, exponent:
         return own, own
     if exponent != 1.0:
         raise ValueError(f"exponent is for statistic='dcov', got {exponent!r} with 'hsic'")
-    if kernel_x is None and kernel_y is None:
-        several = tuple(_Median(Gaussian, factor) for factor in FACTORS)
-        return several, several
-    return _kernel_of("kernel_x", kernel_x), _kernel_of("kernel_y", kernel_y)
+    several = kernel_x is None and kernel_y is None
+    return _kernel_of("kernel_x", kernel_x, several), _kernel_of("kernel_y", kernel_y, several)
 
 
-def _kernel_of(name: str, kernel: Any) -> tuple[Any, ...]:
+def _kernel_of(name: str, kernel: Any, several: bool) -> Family:
+    """Return the kernels that an argument names; None is a Gaussian, of several bandwidths if so wanted."""
     if kernel is None:
-        return (_Median(Gaussian),)
+        return MedianFamily(FACTORS if several else (1.0,))
+    if isinstance(kernel, MedianFamily):
+        return kernel
+    if isinstance(kernel, (list, tuple)):
+        found: tuple[Kernel, ...] = check_family(kernel)
+        return found
     if isinstance(kernel, str):
         if kernel not in _RADIAL and kernel not in _FIXED:
             known = ", ".join(sorted((*_RADIAL, *_FIXED)))
             raise ValueError(f"{name} must be one of {known}, or a kernel object, got {kernel!r}")
-        return (_FIXED[kernel],) if kernel in _FIXED else (_Median(_RADIAL[kernel]),)
+        return (_FIXED[kernel],) if kernel in _FIXED else MedianFamily((1.0,), _RADIAL[kernel])
     if isinstance(kernel, type):
         raise TypeError(f"{name} must be an object, not the class: write {kernel.__name__}(...) with its parameters")
     if not callable(kernel) or isinstance(kernel, KernelPair):
