@@ -53,6 +53,7 @@ def btest(
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
     workers: Any = None,
+    paired: bool = False,
 ) -> TestResult:
     r"""Test whether two samples come from the same distribution.
 
@@ -118,6 +119,10 @@ def btest(
         there, for dask arrays and data frames, and this process for all else. Rows go from worker to worker, only
         summaries come here, and the answer is the same to the last bit; files must be where workers find them, too.
 
+    paired
+        Whether rows i of x and of y are of one subject, measured twice. They stay side by side, and only they swap
+        places: the p-value is exact however the two measurements of a subject depend on one another.
+
     Returns
     -------
     TestResult
@@ -146,12 +151,14 @@ def btest(
     if kernel is None and isinstance(null, SignFlip):
         kernel = _DEFAULT
     units = check_scale(scale)
+    if not isinstance(paired, (bool, np.bool_)):
+        raise TypeError(f"paired must be True or False, got {paired!r}")
     given = None if seed is None else check_seed(seed)
     if workers is not None or not (_is_array(x) and _is_array(y)):
         from btests.dispatch import Call  # what reads files and talks to clusters takes time to import
 
         options = (units, shuffle, block_size, block_exponent, budget, dtype, n_threads, checkpoint, progress, workers)
-        found = Call(kernel, null, given, *options, began).run(x, y, are_objects=_is_for_objects(kernel))
+        found = Call(kernel, null, given, *options, began, bool(paired)).run(x, y, are_objects=_is_for_objects(kernel))
         if found is not None:
             return found
     rule = check_block_rule(block_size, block_exponent, budget, **kinds_of_blocks(null))
@@ -171,9 +178,10 @@ def btest(
     order = "exact" if shuffle else "as stored"
     # Of a single column no scale matters to a bandwidth that fits the data, and one that is named means what it says.
     units = True if units is None and names is not None and len(names) > 1 else units
-    procedure = Procedure(kernel, null, number, Setting(rule, dtype), order, began, units, names)
+    procedure = Procedure(kernel, null, number, Setting(rule, dtype), order, began, units, names, bool(paired))
+    both, streams = (rows_x, rows_y), procedure.design.streams
     with limit_threads(n_threads):
-        return procedure.run(_permuted(rows_x, number, 1, shuffle), _permuted(rows_y, number, 2, shuffle))
+        return procedure.run(*(_permuted(rows, number, k, shuffle) for rows, k in zip(both, streams, strict=True)))
 
 
 def energy_test(x: Any, y: Any, *, exponent: float = 1.0, **options: Any) -> TestResult:

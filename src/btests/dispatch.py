@@ -58,6 +58,7 @@ class Call:
     progress: Callable[[int, int], None] | None
     workers: Any
     began: float
+    paired: bool = False
 
     def run(self, x: Any, y: Any, *, are_objects: bool) -> TestResult | None:
         """Return the answer, or None where all rows are here after all, as objects are, whatever they come in."""
@@ -68,11 +69,15 @@ class Call:
         rule = check_block_rule(self.block_size, self.block_exponent, self.budget, **kinds_of_blocks(self.null))
         if wants_gram(self.null):
             raise ValueError(f"{self.null!r} needs all rows in memory at once; load them, or take null=SignFlip()")
-        procedure = Procedure(self.kernel, self.null, 0, Setting(rule, self.dtype), "", self.began, self.scale)
+        procedure = Procedure(
+            self.kernel, self.null, 0, Setting(rule, self.dtype), "", self.began, self.scale, None, self.paired
+        )
         chunks = Chunks(self.shuffle, self.n_threads, self.checkpoint, self.progress, self.workers)
         return chunks.run(procedure, x, y, self.seed)
 
     def _in_batches(self, x: Any, y: Any) -> TestResult:
+        if self.paired:
+            raise ValueError("paired=True is for arrays, frames and files; btests.Stream takes batches in their order")
         if self.checkpoint is not None:
             raise ValueError(
                 "checkpoint is for rows in files: batches cannot be read again from the middle; save the partial "

@@ -237,7 +237,7 @@ class IndependenceProcedure:
             order=self.order,
             began=self.began,
         )
-        return replace(found, block_rule=rule, scale=tuple(scales) if self.scale else None)
+        return replace(found, block_rule=rule, scale=tuple(scales) if self.scale else None, paired=True)
 
     def _size(self, x: AnySample, y: AnySample) -> BlockSize:
         n = len(x)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from btests.block_size import BlockSize
 from btests.conclude import conclude
 from btests.data.sample import AnySample, Sample
-from btests.designs import TwoSample
+from btests.designs import Design, MatchedSamples, TwoSample
 from btests.kernels import Kernel, properties_of
 from btests.kernels.fingerprint import fingerprint
 from btests.nulls import Null, SignFlip
@@ -54,6 +54,8 @@ class Procedure:
         orders of magnitude.
     names
         Of the columns, for that warning.
+    paired
+        Whether rows i of x and of y are of one subject.
     """
 
     kernel: Kernel | Selector | Aggregate | str | None
@@ -64,12 +66,16 @@ class Procedure:
     began: float = field(default_factory=time.perf_counter)
     scale: bool | None = False
     names: Names = None
+    paired: bool = False
 
-    design: ClassVar[TwoSample] = TwoSample()
+    @property
+    def design(self) -> Design:
+        """Independent samples, or two of the same subjects."""
+        return MatchedSamples() if self.paired else TwoSample()
 
     def identity(self) -> str:
         """Return everything that the result depends on except rows and seed, as text."""
-        return repr((fingerprint(self.kernel), self.setting, self.null, self.scale))
+        return repr((fingerprint(self.kernel), self.setting, self.null, self.scale, self.paired))
 
     def opened(self, seed: int, executor: Executor, order: str, names: tuple[Names, Names]) -> Procedure:
         """Return the procedure for samples that were opened; data frames and named columns are scaled by default."""
@@ -80,6 +86,9 @@ class Procedure:
 
     def run(self, x: AnySample, y: AnySample) -> TestResult:
         """Return the test of two samples."""
+        self.design.check(len(x), len(y), x.width, y.width)
+        if self.paired and wants_gram(self.null):
+            raise ValueError(f"{self.null!r} relabels rows, which breaks pairs; paired=True takes null=SignFlip()")
         if wants_gram(self.null):  # before a choice is made for nothing
             check_sizes(self.null, len(x), len(y))
         scales = None
@@ -122,7 +131,7 @@ class Procedure:
             began=self.began,
         )
         summary = with_row_moments(found.summary, found.kernel, x, y)
-        return replace(found, summary=summary, block_rule=rule)
+        return replace(found, summary=summary, block_rule=rule, paired=self.paired)
 
     def _size(self, x: AnySample, y: AnySample, kernels: Sequence[Kernel]) -> BlockSize:
         if not wants_gram(self.null):

@@ -75,6 +75,8 @@ class TestResult:
         Rows of x and of y that were not tested because they fill no block; of a stream, they wait for others.
     scale
         What each column was divided by before the test; None for columns as they are.
+    paired
+        Whether rows i of x and of y were of one subject, or columns of one row.
     read
         How rows were read: ``at once`` (they were in memory), ``in chunks`` (of files) or ``in batches``.
     """
@@ -105,6 +107,7 @@ class TestResult:
     read: str = field(default="at once", compare=False)
     block_rule: str = field(default="given", compare=False)
     scale: tuple[float, ...] | None = field(default=None, repr=False)
+    paired: bool = field(default=False, compare=False)
 
     def __iter__(self) -> Iterator[float]:
         """Yield statistic and p-value, as scipy's results do."""
@@ -220,6 +223,7 @@ class TestResult:
             "n_pending": list(self.n_pending),
             "read": self.read,
             "scale": None if self.scale is None else list(self.scale),
+            "paired": self.paired,
         }
 
     def to_json(self) -> str:
@@ -231,7 +235,7 @@ class TestResult:
         found, what = ("dependent", "dependence") if of_pairs else ("different", "difference")
         verdict = f"{found} (p <= 0.05)" if self.rejects(0.05) else f"no {what} found at level 0.05"
         label = self.kernel.label if isinstance(self.kernel, KernelPair) else "MMD^2"
-        rows = f"{self.n_x} pairs" if of_pairs else f"{self.n_x} and {self.n_y}"
+        rows = f"{self.n_x} pairs" if of_pairs or self.paired else f"{self.n_x} and {self.n_y}"
         lines = [
             f"B-test: {verdict}",
             f"  p-value   {self.pvalue:.4g}",
