@@ -1,4 +1,4 @@
-"""How rows are dealt: every row once, blocks and folds of even sizes."""
+"""Plans: every row once, blocks and strata of even sizes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_every_row_is_used_once_and_sizes_differ_by_one_at_most(plan: Plan) -> N
 
 
 @given(dealings(300), st.data())
-def test_a_stretch_of_blocks_is_dealt_as_in_the_whole(plan: Plan, data: st.DataObject) -> None:
+def test_a_range_of_blocks_is_that_of_the_whole(plan: Plan, data: st.DataObject) -> None:
     first = data.draw(st.integers(0, plan.n_blocks - 1))
     last = data.draw(st.integers(first + 1, plan.n_blocks))
     wanted = list(

@@ -92,7 +92,7 @@ def btest(
     seed
         For the shuffle and the null. The same seed gives the same result to the last bit, however many threads.
     shuffle
-        Deal the rows into blocks in random order. Without it, rows that are sorted or depend on their neighbours
+        Put the rows into blocks in random order. Without it, rows that are sorted or depend on their neighbours
         make the blocks unlike one another. ``"buffered"`` reads units of a file, such as row groups, in random order
         and shuffles some of them at a time: faster than any row anywhere, and no help where the file is sorted.
         Iterators of batches are shuffled within a buffer of 64 MB. The result says what was done (``order``).

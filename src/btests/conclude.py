@@ -74,8 +74,8 @@ def warn_of_order(summary: Summary, order: str) -> None:
     if order != "exact" and serial_score(summary.values) > _SERIAL:
         warn(
             "neighbouring blocks are alike: the rows are sorted, or depend on one another, or what differs changes "
-            "along them, and then the p-value does not hold; shuffle=True deals sorted rows of arrays and files at "
-            "random, and those of batches within a buffer",
+            "along them, and then the p-value does not hold; shuffle=True puts sorted rows of arrays and "
+            "files in random order, and those of batches within a buffer",
             OrderWarning,
         )
 

@@ -133,10 +133,10 @@ def _from_values(values: Array) -> Spread:
 def _from_groups(summary: Summary) -> Spread:
     r"""Return the spread of the estimate from pairs of groups of rows, samples of one length.
 
-    With C the cores less their expectation for the estimate, scaled so that the estimate is the sum of all entries,
+    With C the moments less their expectation for the estimate, scaled so that the estimate is the sum of all entries,
     and r its row sums, which are the projections: ``4 sum r^2`` counts the degenerate part of the variance,
     ``2 sum C^2``, twice. The rest is unbiased after division by the factor below, for any number of blocks. Blocks of
-    one fold have independent entries of mean zero, so that sums over folds have the same expectations.
+    one stratum have independent entries of mean zero, so that sums over strata have the same expectations.
     """
     plan = summary.plan
     unit = float(np.abs(summary.moments).max(initial=0.0))
@@ -145,7 +145,7 @@ def _from_groups(summary: Summary) -> Spread:
         return Spread(0.0, 0.0, degrees)
     moments = summary.moments / unit
     weights = summary.stratum_sizes()[:, None, None] * plan.pair_weights()
-    # The pairs inside a group are not in the cores: the others stand for them.
+    # The pairs inside a group are not in the moments: the others stand for them.
     centred = (moments - moments.sum() / weights.sum() * weights) / weights.sum()
     projections = centred.sum(axis=-1)
     n = plan.n_blocks * plan.n_groups

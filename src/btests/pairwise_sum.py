@@ -52,7 +52,7 @@ def starts(nodes: Index) -> Index:
 
 
 def merge(nodes: Index, moments: Array, n_blocks: int, top: int) -> tuple[Index, Array]:
-    """Add halves to wholes up to level ``top``: nodes (q, 2) and cores (q, ...), both in the order of their blocks."""
+    """Add halves to wholes up to level ``top``: nodes (q, 2) and moments (q, ...), in the order of blocks."""
     for level in range(int(nodes[:, 0].min(initial=top)), top):
         places = nodes[:, 1]
         here = nodes[:, 0] == level

@@ -1,4 +1,4 @@
-"""How rows are dealt into blocks, the rows of a block into groups, and blocks into folds."""
+"""Plan of a test: rows in blocks, rows of a block in groups, blocks in strata."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.int64]
 
-#: Most groups that the rows of one block are dealt into. 32 lanes of accumulators fit the registers of the compiled
+#: Largest number of groups of rows of a block. 32 lanes of accumulators fit the registers of the compiled
 #: loops, and leave out only the 1/32 of the pairs that lie inside a group from what a sign flip can move.
 MAX_GROUPS = 32
 
-#: Most numbers that all cores of a summary hold together; at least half as many where there are blocks for them. Under
+#: Most numbers of all moments of a summary together; at least half as many where there are blocks for them. Under
 #: H_A, flips shared within a fold widen the null variance by 2 z^2 / 2^15 at most (z the observed z-score), so this
 #: costs no power and keeps a summary near half a megabyte.
 MOMENT_BUDGET = 2**16
 
-#: The cores of a family of kernels are that much smaller at most: 2^12 numbers for each kernel widen the null
-#: variance by 1 % only at z = 5, and what 26 kernels cost is not the reading and writing of their cores.
+#: The moments of a family of kernels are that much smaller at most: 2^12 numbers for each kernel widen the null
+#: variance by 1 % only at z = 5, and what 26 kernels cost is not the reading and writing of their moments.
 MOST_SHARES = 8
 
-#: Most folds. Blocks of two rows have one pair each: 2048 of them widen the variance by z^2 / 2048, 1 % at z = 5.
+#: Most strata. Blocks of two rows have one pair each: 2048 of them widen the variance by z^2 / 2048, 1 % at z = 5.
 MAX_STRATA = 2**12
 
 
@@ -44,12 +44,12 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Deal ``n_x`` and ``n_y`` rows into ``n_blocks`` blocks, so that every row is used.
+    """Put ``n_x`` and ``n_y`` rows into ``n_blocks`` blocks, so that every row is used.
 
     Blocks of one sample differ in size by one row at most, larger blocks first. Row ``r`` of a block belongs to group
-    ``r mod n_groups``; consecutive blocks, a power of two of them, form a fold. Groups and folds are the resolution at
-    which a summary remembers a block: the rows of one group, in all blocks of one fold, share their sign in a sign
-    flip. A plan for several kernels has coarser folds.
+    ``r mod n_groups``; consecutive blocks, a power of two of them, form a stratum. Groups and strata are the
+    resolution of a summary: the rows of one group, in all blocks of one stratum, share their sign in a sign
+    flip. A plan for several kernels has coarser strata.
     """
 
     n_x: int
@@ -94,12 +94,12 @@ class Plan:
 
     @property
     def moment_size(self) -> int:
-        """Rows of a core: the groups, and for samples of different lengths one more for all that never swaps."""
+        """Rows of the moments of a block: the groups, and with different lengths one more for all that never swaps."""
         return self.n_groups + (not self.paired)
 
     @property
     def stratum_level(self) -> int:
-        """Blocks in a fold, as a power of two: the least that keeps the folds within their budget."""
+        """Blocks in a stratum, as a power of two: the least that keeps the strata within their budget."""
         most = max(1, min(MAX_STRATA, MOMENT_BUDGET // min(self.n_kernels, MOST_SHARES) // self.moment_numbers))
         return max(0, (-(-self.n_blocks // most) - 1).bit_length())
 
@@ -109,7 +109,7 @@ class Plan:
         return -(-self.n_blocks >> self.stratum_level)
 
     def stratum_edges(self) -> Index:
-        """Return the first block of each fold and the end: (n_folds + 1,). The last fold may be smaller."""
+        """Return the first block of each stratum and the end: (n_strata + 1,). The last stratum may be smaller."""
         edges = np.arange(self.n_strata + 1, dtype=np.int64) << self.stratum_level
         edges[-1] = self.n_blocks
         return edges
@@ -145,7 +145,7 @@ class Plan:
         return of_x, of_y
 
     def pair_weights(self) -> Array:
-        """Return what a core of paired samples expects per unit of MMD^2, averaged over blocks: (g, g)."""
+        """Return the expected moments of paired samples per unit of MMD^2, averaged over blocks: (g, g)."""
         total = np.zeros((self.n_groups, self.n_groups))
         for run in self.runs(0, self.n_blocks):
             w = group_weights(run.b_x, self.n_groups)
@@ -154,7 +154,7 @@ class Plan:
         return total / self.n_blocks
 
     def flipped_share(self) -> float:
-        """Return the variance of the sum of all cores over that of the sum of all block values, paired, under H0.
+        """Return the variance of the sum of all moments over that of the sum of all block values, paired, under H0.
 
         It is the share of pairs between different groups: pairs inside a group do not move.
         """
@@ -173,9 +173,9 @@ def group_sizes(n_rows: int, n_groups: int) -> Index:
 
 
 def group_weights(b: int, n_groups: int) -> Array:
-    r"""Return the weight of each group's mean difference in the core of a block of ``b`` pairs: (n_groups,).
+    r"""Return the weight of each group's mean difference in the moments of a block of ``b`` pairs: (n_groups,).
 
-    With D_u the mean feature of group u in x minus that in y, the core is w_u w_v <D_u, D_v>, and the weights give
+    With D_u the mean feature of group u in x minus that in y, the moments are w_u w_v <D_u, D_v>, and the weights give
     back the paper's average: w_u w_v = g_u g_v / (b (b - 1)).
     """
     return np.asarray(group_sizes(b, n_groups) / np.sqrt(b * (b - 1.0)))

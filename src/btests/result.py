@@ -69,7 +69,7 @@ class TestResult:
     n_train
         Rows of x and of y that the choice used up. They were not tested.
     order
-        How rows were put in order before they were dealt into blocks: ``exact`` (any row anywhere), ``buffered`` (rows
+        How rows were put in order before they filled blocks: ``exact`` (any row anywhere), ``buffered`` (rows
         that are stored near one another may have met the same blocks) or ``as stored``.
     n_pending
         Rows of x and of y that were not tested because they fill no block; of a stream, they wait for others.

@@ -1,4 +1,4 @@
-"""Rows in the order in which they are dealt: the same, bit for bit, however they are fetched."""
+"""Permuted rows: the same, bit for bit, however they are fetched."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ class Shape(NamedTuple):
 
     @property
     def plan(self) -> Plan:
-        """How the rows are dealt."""
+        """The plan of the rows."""
         return Plan.of_size(self.n_x, self.n_y, self.block_size)
 
 

@@ -66,7 +66,7 @@ def test_cores_of_a_fold_add_up() -> None:
 
 
 @pytest.mark.parametrize("kernel_sum", [False, True])
-def test_rows_are_dealt_in_the_order_given(kernel_sum: bool) -> None:
+def test_rows_are_in_the_order_given(kernel_sum: bool) -> None:
     x, y = two_samples(31, 31)
     rng = np.random.default_rng(1)
     p, q = rng.permutation(31), rng.permutation(31)

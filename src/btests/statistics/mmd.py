@@ -153,7 +153,7 @@ _ABS_ERROR = 1e-11
 # A kernel that is typically at least this much is wide, and k - 1 keeps all its digits.
 _WIDE = 0.5
 
-# A typical value of a thousand grains is heard, and no kernel of a family should go unheard for want of digits.
+# Kernels whose typical values are smaller have too few digits where exponentials are shared.
 _NEGLIGIBLE = 1e-6
 
 
@@ -200,7 +200,7 @@ _FAR = 2.0**300
 
 
 def _weighted(term: Radial, found: Array) -> Array:
-    return found if term.weight == 1.0 else term.weight * found  # cores are large enough that a copy shows
+    return found if term.weight == 1.0 else term.weight * found  # moments are large enough that a copy shows
 
 
 def _unit(term: Radial) -> Radial:

@@ -51,7 +51,7 @@ def block_cores(xx: Array, yy: Array, xy: Array, n_groups: int, *, paired: bool)
     """Return the part of the block values that swaps move: stacks (m, b, b), (m, c, c), (m, b, c) to (m, k, k).
 
     Row a of x swaps with row a of y, together with all rows of its group. With s the signs of the groups, -1 where they
-    are swapped, the block value becomes a constant plus s'Cs, C the core. For paired samples k is the number of groups.
+    are swapped, the block value becomes a constant plus s'Cs. For paired samples k is the number of groups.
     Otherwise the rows that have no partner stay, terms linear in s appear, and s has one more entry that is always 1.
     """
     return _paired_cores(xx, yy, xy, n_groups) if paired else _unpaired_cores(xx, yy, xy, n_groups)
@@ -63,7 +63,7 @@ def _paired_cores(xx: Array, yy: Array, xy: Array, n_groups: int) -> Array:
 
 
 def grouped_paired_cores(within: Array, cross: Array, b: int) -> Array:
-    """Return the cores of blocks of b pairs from sums over groups: xx + yy (m, g, g), and xy (m, g, g)."""
+    """Return the moments of blocks of b pairs from sums over groups: xx + yy (m, g, g), and xy (m, g, g)."""
     inner = difference(within, cross + np.swapaxes(cross, -1, -2))
     return without_diagonal(inner / (b * (b - 1)))
 
@@ -82,7 +82,7 @@ def _unpaired_cores(xx: Array, yy: Array, xy: Array, n_groups: int) -> Array:
 
 
 def grouped_unpaired_cores(kxx: Array, kyy: Array, kxy: Array, pull: Array, sizes: tuple[int, int]) -> Array:
-    """Return the cores of blocks of unequal sizes from sums over groups: three (m, g, g), and the rest's pull (m, g).
+    """Return the moments of blocks of unequal sizes from sums over groups: three (m, g, g), and the rest's pull (m, g).
 
     The groups hold the rows that have a partner. The pull on a group is the sum of the kernel between the rest of the
     longer sample and the group's x rows, less that between the rest and its y rows.
@@ -114,12 +114,12 @@ _SOME, _FEW = 16, 4
 def summarize_plain(
     kernel: Kernel, x: Sample | RowSlice, y: Sample | RowSlice, plan: Plan, *, numbers: tuple[int, int], nodes: Index
 ) -> tuple[Array, Array]:
-    """Return values (m,) of blocks ``numbers[0] .. numbers[1] - 1`` and the cores of their nodes (q, k, k)."""
+    """Return values (m,) of blocks ``numbers[0] .. numbers[1] - 1`` and the moments of their nodes (q, k, k)."""
     first, last = numbers
     values = np.empty(last - first)
     moments = np.empty((len(nodes), plan.moment_size, plan.moment_size))
     edges = np.append(starts(nodes), last)
-    waiting: list[Array] = []  # cores of the blocks of a node that has not ended yet
+    waiting: list[Array] = []  # moments of the blocks of a node that has not ended yet
     done = 0
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused in the end
         for i, xx, yy, xy in _gram_stacks(kernel, x, y, plan, numbers):

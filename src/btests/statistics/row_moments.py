@@ -92,8 +92,8 @@ def with_row_moments(summary: Summary, kernel: Kernel, x: AnySample, y: AnySampl
     """Return the summary with rows to estimate moments from, if its samples differ in length and its blocks are few.
 
     Swaps of partners show the witness w as differences w(x) - w(y) alone. For samples of different lengths its
-    variances in x and in y are needed one by one, which a core does not hold. Nothing is computed before an interval
-    is asked for.
+    variances in x and in y are needed one by one, which moments of blocks do not hold. Nothing is computed before an
+    interval is asked for.
     """
     plan = summary.plan
     if plan.paired or plan.n_blocks >= ENOUGH_BLOCKS or min(len(x), len(y)) < _ENOUGH:
