@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from btests.comparison import Comparison, compare
     from btests.data.open import open_source
     from btests.independence import independence_test
+    from btests.ksample import KSampleResult, ksample_test
     from btests.partial_result import PartialResult
     from btests.sequential import SequentialResult, SequentialTest
     from btests.statistics import HSIC
@@ -84,6 +85,7 @@ __all__ = [
     "Gaussian",
     "InverseMultiquadric",
     "JoinedFamily",
+    "KSampleResult",
     "Kernel",
     "KernelPair",
     "Laplacian",
@@ -122,6 +124,7 @@ __all__ = [
     "default_family",
     "energy_test",
     "independence_test",
+    "ksample_test",
     "median_bandwidth",
     "open_source",
 ]
@@ -135,7 +138,9 @@ _LATER = {
     "SequentialResult": "btests.sequential",
     "compare": "btests.comparison",
     "HSIC": "btests.statistics",
+    "KSampleResult": "btests.ksample",
     "independence_test": "btests.independence",
+    "ksample_test": "btests.ksample",
     "open_source": "btests.data.open",
 }
 

@@ -1,0 +1,74 @@
+"""More than two samples: all at once, and pair by pair."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom
+
+import btests
+from btests import Gaussian, MedianFamily, ksample_test
+
+
+def samples(*scales: float, n: int = 120, trial: int = 0) -> list[Any]:
+    rng = np.random.default_rng(trial)
+    return [scale * rng.normal(size=(n + 10 * i, 2)) for i, scale in enumerate(scales)]
+
+
+def test_the_sample_that_differs_is_named() -> None:
+    found = ksample_test(*samples(1.0, 1.0, 2.0), names=["a", "b", "c"], seed=1)
+    statistic, pvalue = found
+    assert (statistic, pvalue) == (found.result.statistic, 0.0005)
+    assert {(p.first, p.second) for p in found.pairs if p.pvalue <= 0.05} == {(0, 2), (1, 2)}
+    assert "B-test of 3 samples: not all alike" in str(found)
+    assert json.loads(found.to_json())["sizes"] == [120, 130, 140]
+    assert found == ksample_test(*samples(1.0, 1.0, 2.0), names=["a", "b", "c"], seed=1)
+
+
+def test_the_statistic_is_a_weighted_sum_of_biased_mmds() -> None:
+    """The HSIC of rows and labels of two samples is MMD^2 times a constant, but for the bias of few rows."""
+    x, y = samples(1.0, 2.0, n=2000)
+    found = ksample_test(x, y[:2000], kernel=Gaussian(1.0), block_size=2000, seed=1, pairwise=False)
+    mmd = btests.btest(x, y[:2000], kernel=Gaussian(1.0), block_size=2000, seed=1).statistic
+    assert found.pairs == ()
+    assert found.statistic == pytest.approx(mmd / 8.0, rel=0.05)
+
+
+@pytest.mark.parametrize("n", [8, 40])
+def test_level(n: int) -> None:
+    """Of 300 trials, rejections at 5 % exceed the bound with probability 1e-6 at most."""
+    tests = (ksample_test(*samples(1.0, 1.0, 1.0, n=n, trial=k), seed=k, pairwise=False) for k in range(300))
+    assert sum(test.rejects() for test in tests) <= binom.isf(1e-6, 300, 0.05)
+
+
+def test_frames_are_matched_by_name_and_scaled() -> None:
+    a, b, c = (pd.DataFrame(rows, columns=["u", "v"]) for rows in samples(1.0, 1.0, 1.5))
+    wanted = ksample_test(a, b, c, seed=1)
+    assert ksample_test(a, b[["v", "u"]], c, seed=1).pvalue == wanted.pvalue
+    thousand = [frame.assign(v=1000.0 * frame.v) for frame in (a, b, c)]
+    assert ksample_test(*thousand, seed=1).pvalue == wanted.pvalue
+
+
+def test_kernels_and_families() -> None:
+    for kernel in ("energy", Gaussian(1.0), MedianFamily((0.5, 1.0)), [Gaussian(1.0), Gaussian(2.0)]):
+        assert ksample_test(*samples(1.0, 2.5), kernel=kernel, seed=1).rejects()
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "message"),
+    [
+        ([np.ones((9, 2))], {}, "two samples or more, got 1"),
+        ([np.ones((9, 2)), np.ones((9, 3))], {}, "sample 1 has 3 columns"),
+        ([np.ones((9, 2)), np.ones((1, 2))], {}, "sample 1 has 1 row"),
+        ([np.ones((9, 2)), np.ones((9, 2))], {"names": ["a", "a"]}, "names must be one for each"),
+        ([np.ones((3, 1)), np.ones((3, 1))], {}, "at least 8 pairs"),
+        ([np.ones((9, 2)), np.full((9, 2), np.nan)], {}, "sample 1"),
+    ],
+)
+def test_bad_input_gets_a_sentence(given: list[Any], options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ksample_test(*given, **options)
