@@ -151,7 +151,7 @@ def ksample_test(
     >>> a, b, c = (rng.normal(size=(200, 2)) * scale for scale in (1.0, 1.0, 1.5))
     >>> found = btests.ksample_test(a, b, c, names=["a", "b", "c"], seed=1)
     >>> found.pvalue
-    0.0005
+    0.001
     >>> [(found.names[p.first], found.names[p.second]) for p in found.pairs if p.pvalue <= 0.05]
     [('a', 'c'), ('b', 'c')]
     """
