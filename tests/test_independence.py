@@ -170,7 +170,7 @@ def test_a_constant_column_depends_on_nothing() -> None:
     with pytest.warns(btests.DegenerateDataWarning):
         found = independence_test(np.ones(50), np.arange(50.0), seed=1)
     assert found.pvalue == 1.0
-    assert "no swap" in found.note
+    assert "x or y is constant" in found.note
 
 
 def test_closed_forms_agree_with_draws() -> None:
@@ -179,3 +179,43 @@ def test_closed_forms_agree_with_draws() -> None:
     for null in (ExactMoments(), ExactMoments(skewed=False)):
         closed = independence_test(x, y, kernel_x="gaussian", block_size=40, null=null, seed=2).pvalue
         assert closed == pytest.approx(drawn, abs=0.1)
+
+
+def test_few_rows_are_permuted_as_a_whole() -> None:
+    x = np.arange(8.0)
+    assert independence_test(x, x, seed=1).pvalue < 0.01
+    assert independence_test(x, x, null="swap", seed=1).pvalue > 0.05
+    found = independence_test(*data(n=40), seed=1)
+    assert "of all permutations of y" in str(found)
+    assert found == independence_test(*data(n=40), seed=1, n_threads=2)
+
+
+def test_draws_of_permutations_are_those_of_the_permutation_test() -> None:
+    """P-values of 1999 draws each differ by less than six standard errors."""
+    x, y = data(3.0, 40)
+    wanted = independence_test(x, y, statistic="dcov", null=Permutation(1999), seed=1)
+    found = independence_test(x, y, statistic="dcov", seed=2)
+    assert found.statistic == pytest.approx(wanted.statistic, rel=1e-9)
+    assert found.pvalue == pytest.approx(wanted.pvalue, abs=6.0 * (0.5 / 1999) ** 0.5)
+
+
+def test_pairs_are_not_taken_apart(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.arange(100.0)[:, None])
+    with pytest.raises(ValueError, match="belong together"):
+        independence_test(tmp_path / "x.npy", tmp_path / "x.npy", shuffle="buffered")
+
+
+def test_what_closed_forms_cannot_do_is_said() -> None:
+    x, y = data(n=60)
+    with pytest.raises(ValueError, match="out of the range of closed forms"):
+        independence_test(x * 1e-80, y * 1e-80, statistic="dcov", null="pearson")
+    with pytest.raises(ValueError, match="at least 6 rows"):
+        independence_test(x, y, null="pearson", block_size=5)
+    with pytest.raises(ValueError, match="at least 2 blocks"):
+        independence_test(x, y, seed=1).confidence_interval()
+
+
+def test_columns_of_other_units_are_named() -> None:
+    x, y = data()
+    with pytest.warns(btests.ScaleWarning, match="column 0"):
+        independence_test(x * [1.0, 1e6], y, seed=1)

@@ -42,7 +42,7 @@ def check_samples(x: object, y: object, *, objects_allowed: bool, objects_wanted
         if len(rows) < 2:
             raise ValueError(f"{name} has {_count(len(rows), 'row')}; a test needs at least 2 rows in each sample")
     if rows_x.dtype != object:
-        _check_numbers(rows_x, rows_y)
+        _check_numbers(rows_x, rows_y, names_x, names_y)
         if rows_x.dtype != rows_y.dtype:  # one float32, one float64
             rows_x, rows_y = rows_x.astype(np.float64), rows_y.astype(np.float64)
     return rows_x, rows_y
@@ -53,7 +53,7 @@ def check_batch(name: str, batch: object) -> Rows:
     _refuse_other_things(name, batch)
     rows = _rows(name, batch, column_names(batch), False, False)
     if len(rows):
-        _check_cells(name, rows)
+        _check_cells(name, rows, column_names(batch))
     return rows
 
 
@@ -247,14 +247,15 @@ def _objects(name: str, value: Any) -> Rows:
     return rows
 
 
-def _check_numbers(x: Rows, y: Rows) -> None:
+def _check_numbers(x: Rows, y: Rows, names_x: list[str] | None, names_y: list[str] | None) -> None:
     if x.shape[1] != y.shape[1]:
         raise ValueError(f"x has {_count(x.shape[1], 'column')} and y has {y.shape[1]}; they must have the same")
-    for name, rows in (("x", x), ("y", y)):
-        _check_cells(name, rows)
+    # Columns of y are in the order of those of x where both have names.
+    for name, rows, names in (("x", x, names_x), ("y", y, names_x if names_x and names_y else names_y)):
+        _check_cells(name, rows, names)
 
 
-def _check_cells(name: str, rows: Rows) -> None:
+def _check_cells(name: str, rows: Rows, names: list[str] | None) -> None:
     step = max(1, _SLICE // rows.shape[1])
     for start in range(0, len(rows), step):
         part = rows[start : start + step]
@@ -262,7 +263,7 @@ def _check_cells(name: str, rows: Rows) -> None:
             continue
         row, column = np.argwhere(~(np.abs(part) <= _LARGEST))[0]
         cell = float(part[row, column])
-        place = f"cell in row {start + row}, column {column}"
+        place = f"cell in row {start + row}, column {column if names is None else repr(str(names[column]))}"
         if math.isfinite(cell):
             raise ValueError(f"{name} has a {place} beyond 1e300, {cell:g}; scale the data down")
         kind = "a NaN" if math.isnan(cell) else "an infinite"

@@ -11,11 +11,13 @@ from btests._warnings import OrderWarning, PrecisionWarning, warn
 from btests.diagnostics import serial_score
 from btests.kernels.kernel import Kernel, properties_of
 from btests.nulls import Null, SignFlip
+from btests.nulls.aggregation import RankDistribution
 from btests.nulls.distributions import NullDistribution, ResampledDistribution
 from btests.result import TestResult
 from btests.selection import Aggregate, Candidate, Selection, Selector
 from btests.statistics import Gram, PairedGram
 from btests.summary import Summary
+from btests.symmetries import SwapGroups
 
 # Blocks whose neighbours are more alike than this, in standard deviations, are not of rows in random order: of those,
 # one test in ten million is.
@@ -34,6 +36,8 @@ _USUAL = 0.05
 def note_on(summary: Summary, null_distribution: NullDistribution) -> str:
     """Return one sentence where the kernel sees nothing or rows are too few, else an empty one."""
     if not summary.values.any() and not summary.moments.any():
+        if not isinstance(summary.symmetry, SwapGroups):
+            return "no permutation of y changes anything for these kernels: x or y is constant, or nearly so for them"
         return (
             "no swap of x and y changes anything for this kernel: the rows are all alike, or those of x and y are the "
             "same in the same order, or the kernel is much too wide or too narrow for them, or they are so far from 0 "
@@ -46,15 +50,16 @@ def note_on(summary: Summary, null_distribution: NullDistribution) -> str:
     ):
         more = "" if summary.plan.n_blocks == 1 else " or larger blocks"
         return f"of so few rows no p-value here is below {null_distribution.smallest():.2g}: take more of them{more}"
-    if (
-        isinstance(null_distribution, ResampledDistribution)
-        and null_distribution.tie_weight == 1.0
-        and null_distribution.tied(summary.mean()) > _MANY_TIES
+    tied = 0.0
+    if isinstance(null_distribution, RankDistribution) or (
+        isinstance(null_distribution, ResampledDistribution) and null_distribution.tie_weight == 1.0
     ):
+        tied = null_distribution.tied(summary.mean())
+    if tied > _MANY_TIES:
+        named = "with correction='max' " if isinstance(null_distribution, RankDistribution) else ""
         return (
-            f"{null_distribution.tied(summary.mean()):.0%} of the swaps give the same statistic and count against "
-            "rejection: the "
-            "p-value is conservative; SignFlip(ties='midp') or ties='random', named before the data are seen, is not"
+            f"{tied:.0%} of the swaps give the same statistic and count against rejection: the p-value is "
+            f"conservative; {named}SignFlip(ties='midp') or ties='random', named before the data are seen, is not"
         )
     return ""
 

@@ -149,6 +149,10 @@ class Chunks:
         """Return the test of two samples that are in files, in dask collections or on a cluster."""
         with connect(self.workers, x, y) as cluster:
             sources = matched(x, y, procedure.design)
+            if self.shuffle == "buffered" and len(set(procedure.design.streams)) == 1:
+                raise ValueError(
+                    "shuffle='buffered' would take the rows of x and y apart, which belong together; take True or False"
+                )
             procedure.setting.rule.check(min(source.n_rows for source in sources))
             path = None if self.checkpoint is None else Path(self.checkpoint)
             run = repr((procedure.identity(), self.shuffle, *map(describe, sources))) if path else ""

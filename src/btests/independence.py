@@ -32,13 +32,14 @@ from btests.nulls.null import check_sizes, kinds_of_blocks, wants_gram
 from btests.pipeline import Names, run_test
 from btests.plan import Plan
 from btests.result import TestResult
-from btests.scaling import check_scale, robust_scale
+from btests.scaling import check_scale, robust_scale, warn_of_scales
 from btests.selection import Aggregate, MedianFamily, Setting
 from btests.selection.family import check_family
 from btests.statistics import HSIC, Executor, plan_for
 from btests.statistics.checks import check_kernel
 from btests.statistics.cost import hsic_pair_seconds
 from btests.statistics.hsic import MIN_ROWS
+from btests.symmetries import Redraw
 
 #: Bandwidths of x and of y that the default combines, in units of the median heuristic.
 FACTORS = (0.5, 1.0, 2.0)
@@ -49,9 +50,13 @@ _ROWS = 1024
 _RADIAL: dict[str, Callable[[float], Kernel]] = {"gaussian": Gaussian, "laplacian": Laplacian, "matern": Matern}
 _FIXED: dict[str, Kernel] = {"energy": Energy(), "linear": Linear()}
 
+#: One block of at most so many rows is permuted as a whole by default: of so few, tuples have few swaps.
+MAX_PERMUTED = 64
+
 #: Nulls by name.
 NULLS: dict[str, Callable[[], Null]] = {
     "swap": SignFlip,
+    "sign-flip": SignFlip,
     "normal": lambda: ExactMoments(skewed=False),
     "pearson": ExactMoments,
     "permutation": Permutation,
@@ -93,16 +98,18 @@ def independence_test(
     kernel_x, kernel_y : Kernel, str, MedianFamily, list of Kernel or None
         Kernels of the HSIC: an object, a function of two arrays, or ``"gaussian"``, ``"laplacian"``, ``"matern"`` (of
         median bandwidth), ``"energy"`` or ``"linear"``. Of lists and families all combinations of x and y are tested at
-        once, with an exact correction. None is ``MedianFamily(FACTORS)`` for both, or the median bandwidth where the
-        other kernel is given.
+        once, with an exact correction. None is ``MedianFamily((0.5, 1, 2))`` for both, or the median bandwidth where
+        the other kernel is given.
     exponent : float
-        Exponent of the distances of ``"dcov"``, between 0 and 2.
+        Exponent of the distances of ``"dcov"``, between 0 and 2, both excluded.
     block_size : int, {"sqrt", "auto"} or None
         Rows in a block, as in :func:`btests.btest`; at least 4. None is the largest block within ``budget``.
     null : Null, {"swap", "normal", "pearson", "permutation"} or None
-        How the p-value is found. None or ``"swap"`` is exact: y is permuted within tuples of rows (``SignFlip()`` sets
-        the number of draws). ``"normal"`` and ``"pearson"`` are in closed form, with the exact variance (and skewness)
-        over all permutations in each block. ``"permutation"`` permutes all rows: exact, quadratic time and memory.
+        How the p-value is found. None and ``"swap"`` are exact: y is permuted within tuples of 8 rows (``SignFlip()``
+        sets the number of draws), and with None one block of up to 64 rows is permuted as a whole. ``"normal"`` and
+        ``"pearson"`` are in closed form, with the exact variance (and skewness) over all permutations in each block.
+        ``"permutation"`` permutes all rows: exact, quadratic time and memory. The last three take one kernel of x and
+        one of y.
     scale : bool, "robust" or None
         Divide each column by its robust scale. None is True for data frames and files with several named columns.
     seed : int, optional
@@ -143,14 +150,17 @@ def independence_test(
     check_threads(n_threads)
     check_path("checkpoint", checkpoint)
     check_told("progress", progress, "the rows done and the rows in all")
+    by_default = null is None
     null = _null_of(null)
-    kernels = _kernels_of(statistic, kernel_x, kernel_y, exponent)
+    kernels = _kernels_of(statistic, kernel_x, kernel_y, exponent, several=isinstance(null, SignFlip))
     rule = check_block_rule(block_size, block_exponent, budget, **kinds_of_blocks(null))
     if rule.size is not None and rule.size < MIN_ROWS:
         raise ValueError(f"block_size must be at least {MIN_ROWS} in a test of independence, got {rule.size}")
-    procedure = IndependenceProcedure(*kernels, null, 0, Setting(rule), "", began, check_scale(scale))
+    procedure = IndependenceProcedure(
+        *kernels, null, 0, Setting(rule), "", began, check_scale(scale), permutes=by_default
+    )
     given = None if seed is None else check_seed(seed)
-    if workers is not None or _is_path(x) or _is_path(y):
+    if workers is not None or _may_be_stored(x) or _may_be_stored(y):
         from btests.dispatch import Chunks  # what reads files and talks to clusters takes time to import
         from btests.execution.samples import is_elsewhere
 
@@ -183,6 +193,10 @@ class IndependenceProcedure:
         Kernels of x and of y.
     null, seed, setting, order, began, scale
         See :class:`btests.pipeline.Procedure`.
+    names : tuple
+        Names of the columns of x and of y, or None.
+    permutes : bool
+        Whether one block of few rows is permuted as a whole instead of within tuples.
     """
 
     kernels_x: Family
@@ -193,6 +207,8 @@ class IndependenceProcedure:
     order: str
     began: float
     scale: bool | None = False
+    names: tuple[Names, Names] = (None, None)
+    permutes: bool = False
 
     design: ClassVar[Paired] = Paired()
 
@@ -203,14 +219,17 @@ class IndependenceProcedure:
 
     def opened(self, seed: int, executor: Executor, order: str, names: tuple[Names, Names]) -> IndependenceProcedure:
         """Return the procedure for samples that were opened; several named columns are scaled by default."""
-        scale = any(own is not None and len(own) > 1 for own in names) if self.scale is None else self.scale
-        return replace(self, seed=seed, setting=replace(self.setting, executor=executor), order=order, scale=scale)
+        named = any(own is not None and len(own) > 1 for own in names)
+        scale = True if self.scale is None and named else self.scale
+        setting = replace(self.setting, executor=executor)
+        return replace(self, seed=seed, setting=setting, order=order, scale=scale, names=names)
 
     def run(self, x: AnySample, y: AnySample) -> TestResult:
         """Return the test of two paired samples."""
         self.design.check(len(x), len(y), x.width, y.width)
         size, rule = self._size(x, y)
-        some = _whole_blocks(Plan(len(x), len(y), len(x) // size))
+        # Full permutations leave nothing as it is but all rows together.
+        some = len(x) if wants_gram(self.null) else _whole_blocks(Plan(len(x), len(y), len(x) // size))
         scales: list[float] = []
         if self.scale:
             both = []
@@ -219,6 +238,9 @@ class IndependenceProcedure:
                 scales.extend(own.tolist())
                 both.append(sample.scaled(own))
             x, y = both
+        elif self.scale is None:
+            for sample, names in zip((x, y), self.names, strict=True):
+                warn_of_scales(sample, sample, names)
         kernels = tuple(
             KernelPair(a, b) for a, b in product(_made(self.kernels_x, x, some), _made(self.kernels_y, y, some))
         )
@@ -226,6 +248,8 @@ class IndependenceProcedure:
             check_kernel(pair.x, x, x)
             check_kernel(pair.y, y, y)
         statistic = HSIC(kernels, getattr(self.null, "order", 0))
+        if self.permutes and size == len(x) <= MAX_PERMUTED and isinstance(self.null, SignFlip):
+            statistic = replace(statistic, symmetry=Redraw(self.null.n_resamples, self.seed))
         found = run_test(
             statistic,
             (x, y),
@@ -269,7 +293,9 @@ def _whole_blocks(plan: Plan) -> int:
     return max(plan.start(block)[0] for block in range(plan.n_blocks + 1) if plan.start(block)[0] <= _ROWS)
 
 
-def _kernels_of(statistic: object, kernel_x: object, kernel_y: object, exponent: object) -> tuple[Family, Family]:
+def _kernels_of(
+    statistic: object, kernel_x: object, kernel_y: object, exponent: object, *, several: bool
+) -> tuple[Family, Family]:
     if statistic not in ("hsic", "dcov"):
         raise ValueError(f"statistic must be 'hsic' or 'dcov', got {statistic!r}")
     if statistic == "dcov":
@@ -279,7 +305,7 @@ def _kernels_of(statistic: object, kernel_x: object, kernel_y: object, exponent:
         return own, own
     if exponent != 1.0:
         raise ValueError(f"exponent is for statistic='dcov', got {exponent!r} with 'hsic'")
-    several = kernel_x is None and kernel_y is None
+    several = several and kernel_x is None and kernel_y is None
     return _kernel_of("kernel_x", kernel_x, several), _kernel_of("kernel_y", kernel_y, several)
 
 
@@ -319,6 +345,6 @@ def _null_of(null: object) -> Null:
     return null
 
 
-def _is_path(value: object) -> bool:
+def _may_be_stored(value: object) -> bool:
     """Return whether rows may be somewhere else than in memory."""
     return not isinstance(value, (np.ndarray, list, tuple)) or isinstance(value, np.memmap)

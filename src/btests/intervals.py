@@ -110,6 +110,8 @@ def estimate_spread(summary: Summary) -> Spread:
             return Spread.of(variance / m, linear / m**2, interaction / m**2, degrees, unit)
     if plan.n_blocks > 1:
         return _from_values(summary.values)
+    if not isinstance(summary.symmetry, SwapGroups):
+        raise ValueError("an interval for this statistic needs at least 2 blocks, got one")
     if plan.paired or plan.block_size < _ENOUGH_GROUPS:
         raise ValueError(
             f"an interval for MMD^2 needs at least 2 blocks or {_ENOUGH_GROUPS} rows, "

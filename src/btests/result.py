@@ -21,6 +21,7 @@ from btests.plan import Array
 from btests.selection.aggregate import Aggregate
 from btests.selection.selector import Candidate, Selector
 from btests.summary import Summary
+from btests.symmetries import Redraw
 
 # Rules for block sizes in words.
 _RULES = {"budget": "budget of operations", "n^0.5": "square root of n"}
@@ -35,7 +36,7 @@ class ConfidenceInterval(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TestResult:
-    """The outcome of a two-sample test; unpacks as ``statistic, pvalue``.
+    """The outcome of a test of two samples, or of independence; unpacks as ``statistic, pvalue``.
 
     Attributes
     ----------
@@ -58,7 +59,7 @@ class TestResult:
         What computed the kernel: ``compiled (...)`` or ``numpy``.
     seconds
         Wall time of the whole call.
-    summary, distribution
+    summary, null_distribution
         What the blocks left behind, and the distribution of the statistic under the null hypothesis.
     selector
         What chose the kernel; None where it was given.
@@ -149,7 +150,7 @@ class TestResult:
 
         Returns
         -------
-        Interval
+        ConfidenceInterval
             Named tuple of ``low`` and ``high``; ``low <= summary.mean() <= high``.
 
         Raises
@@ -235,6 +236,7 @@ class TestResult:
         found, what = ("dependent", "dependence") if of_pairs else ("different", "difference")
         verdict = f"{found} (p <= 0.05)" if self.rejects(0.05) else f"no {what} found at level 0.05"
         label = self.kernel.label if isinstance(self.kernel, KernelPair) else "MMD^2"
+        permuted = ", of all permutations of y" if isinstance(self.summary.symmetry, Redraw) else ""
         rows = f"{self.n_x} pairs" if of_pairs or self.paired else f"{self.n_x} and {self.n_y}"
         lines = [
             f"B-test: {verdict}",
@@ -244,7 +246,7 @@ class TestResult:
             *self._order_lines(),
             f"  kernel    {shortened(self.kernel)}",
             *self._choice_lines(),
-            f"  null      {self.null!r}, seed {self.seed}",
+            f"  null      {self.null!r}{permuted}, seed {self.seed}",
             f"  computed  {self.engine}, {self.seconds:.3g} s",
         ]
         return "\n".join(lines)

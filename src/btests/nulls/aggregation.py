@@ -272,6 +272,14 @@ class RankDistribution:
         n_below = int(np.searchsorted(self.least, max(rank, 1) / self.weight, side="right"))
         return max(n_below, 1) / self.own.size
 
+    def tied(self, statistic: float) -> float:
+        """Return the share of outcomes whose smallest weighted rank is that of the statistic, apart from itself."""
+        rank = self.own.size - int(np.searchsorted(self.own, statistic - self.tolerance, side="left"))
+        value = max(rank, 1) / self.weight
+        first = int(np.searchsorted(self.least, value, side="left"))
+        last = int(np.searchsorted(self.least, value, side="right"))
+        return max(0, last - first - 1) / self.own.size
+
     def threshold(self, alpha: float) -> float:
         """Return the value that the statistic must exceed; infinity if there are too few outcomes for ``alpha``."""
         n = self.own.size

@@ -10,6 +10,9 @@ from btests.nulls.null import warn_if_few_blocks
 from btests.summary import Summary
 from btests.symmetries import SwapTuples
 
+# Powers of smaller variances, and of their inverses, are no floats.
+_SMALLEST = 1e-190
+
 
 @dataclass(frozen=True, slots=True)
 class ExactMoments:
@@ -53,6 +56,11 @@ class ExactMoments:
             raise ValueError(f"{self!r} is for tests of independence; two samples have null=ThirdCumulant()")
         m = summary.plan.n_blocks
         variance, third = summary.symmetry.permutation_moments(summary.moments)
+        if not (_SMALLEST < variance < 1.0 / _SMALLEST) and summary.values.any():
+            raise ValueError(
+                f"the variance over permutations, {variance:.2g}, is out of the range of closed forms; scale the data, "
+                "or take null='swap'"
+            )
         if not self.skewed:
             warn_if_few_blocks(repr(self), m, 30)
             return NormalDistribution(math.sqrt(variance) / m)

@@ -16,12 +16,14 @@ from btests.plan import Array, Index, Plan, Run
 from btests.statistics.numpy_backend import kernel_scales
 from btests.statistics.paired_gram import PairedGram
 from btests.statistics.statistic import Accuracy, sum_nodes
-from btests.statistics.u_centering import permutation_moments
+from btests.statistics.u_centering import permutation_moments, permuted_blocks
 from btests.statistics.walsh_tiles import STRIP, Layout, Side
-from btests.symmetries import SwapTuples
+from btests.symmetries import Redraw, SwapTuples
 
 # Elementary steps for a pair of rows and of kernels, to decide on threads.
 _STEPS = 10
+
+_SWAPS = SwapTuples()
 
 #: Fewest rows of a block: the unbiased estimate divides by B (B - 3).
 MIN_ROWS = 4
@@ -42,6 +44,8 @@ class HSIC:
     order : {0, 2, 3}
         Largest moment over all permutations of y that is computed, for null distributions in closed form. The second
         takes the time of the statistic again, the third time that grows with the cube of the block size.
+    symmetry : SwapTuples or Redraw
+        Swaps of y within tuples, or all permutations of y in a block.
 
     References
     ----------
@@ -53,9 +57,9 @@ class HSIC:
 
     kernels: tuple[KernelPair, ...]
     order: int = 0
+    symmetry: SwapTuples | Redraw = _SWAPS
 
     design: ClassVar[Paired] = Paired()
-    symmetry: ClassVar[SwapTuples] = SwapTuples()
 
     def engine(self, x: AnySample) -> str:
         """Return the name of the backend."""
@@ -101,6 +105,8 @@ class HSIC:
     def _part(self, x: Sample | RowSlice, y: Sample | RowSlice, plan: Plan, part: Run) -> list[tuple[Array, Array]]:
         """Return values (m,) and moments (m, k, k) of some blocks of one size, per pair of kernels."""
         rows_x, rows_y = (side.stack(part.start_x, part.n_blocks, part.b_x).astype(np.float64) for side in (x, y))
+        if isinstance(self.symmetry, Redraw):
+            return permuted_blocks(self.kernels, rows_x, rows_y, self.symmetry, part.first_block)
         found = []
         for pair, (values, moments) in zip(
             self.kernels, hsic_blocks(self.kernels, rows_x, rows_y, self.symmetry, plan), strict=True

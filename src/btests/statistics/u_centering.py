@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from btests.kernels.pair import KernelPair
 from btests.plan import Array
 from btests.statistics.numpy_backend import evaluate
+from btests.symmetries import Redraw
+
+# Permuted kernel values that are in memory at once.
+_VALUES = 2**20
 
 
 def permutation_moments(pair: KernelPair, x: Array, y: Array, order: int) -> tuple[Array, Array]:
@@ -19,14 +24,16 @@ def permutation_moments(pair: KernelPair, x: Array, y: Array, order: int) -> tup
     """
     m, b = x.shape[:2]
     variance, third = np.zeros(m), np.zeros(m)
+    if order >= 3 and b < 6:
+        raise ValueError(f"the third moment over permutations needs blocks of at least 6 rows, got {b}")
     for i in range(m if order >= 2 else 0):  # block by block: the matrices are whole
         a, c = (
             u_centred(evaluate(kernel, rows[i : i + 1], rows[i : i + 1])[0])
             for kernel, rows in ((pair.x, x), (pair.y, y))
         )
-        variance[i] = 2.0 * np.sum(a**2) * np.sum(c**2) / (b * (b - 3)) ** 3
-        if order >= 3 and b >= 6:
-            third[i] = _third_moment(b, a, c) / (b * (b - 3)) ** 3
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused
+            variance[i] = 2.0 * np.sum(a**2) * np.sum(c**2) / (b * (b - 3)) ** 3
+            third[i] = _third_moment(b, a, c) / (b * (b - 3)) ** 3 if order >= 3 else 0.0
     return variance, third
 
 
@@ -49,3 +56,29 @@ def _third_moment(b: int, a: Array, c: Array) -> float:
     trace_a, trace_c = (float(np.sum((matrix @ matrix) * matrix)) for matrix in (a, c))
     cubes_a, cubes_c = (float(np.sum(matrix**3)) for matrix in (a, c))
     return both * trace_a * trace_c + mixed * (trace_a * cubes_c + cubes_a * trace_c) + entries * cubes_a * cubes_c
+
+
+def permuted_blocks(
+    kernels: Sequence[KernelPair], x: Array, y: Array, symmetry: Redraw, first_block: int
+) -> list[tuple[Array, Array]]:
+    """Return HSIC of blocks (m, b, d) and (m, b, e), (m,), and after permutations of y, (m, r + 1), for each pair."""
+    m, b = x.shape[:2]
+    of_x, of_y = (list(dict.fromkeys(getattr(pair, side) for pair in kernels)) for side in "xy")
+    moments = np.empty((len(kernels), m, symmetry.n_resamples + 1))
+    first, second = np.triu_indices(b, 1)
+    at_once = max(1, _VALUES // (first.size * len(of_y)))
+    for i in range(m):
+        a, c = (
+            np.stack([u_centred(evaluate(kernel, rows[i : i + 1], rows[i : i + 1])[0]) for kernel in own])
+            for rows, own in ((x, of_x), (y, of_y))
+        )
+        orders = np.tile(np.arange(b), (symmetry.n_resamples + 1, 1))
+        orders[1:] = symmetry.generator(first_block + i).permuted(orders[1:], axis=1)
+        above = 2.0 / (b * (b - 3)) * a[:, first, second]
+        for start in range(0, len(orders), at_once):
+            some = orders[start : start + at_once]
+            permuted = np.take(c.reshape(len(of_y), -1), some[:, first] * b + some[:, second], axis=1)
+            values = np.einsum("xv,yrv->xyr", above, permuted, optimize=True)
+            for j, pair in enumerate(kernels):
+                moments[j, i, start : start + len(some)] = values[of_x.index(pair.x), of_y.index(pair.y)]
+    return [(own[:, 0].copy(), own) for own in moments]

@@ -30,8 +30,8 @@ class SwapTuples:
 
     Notes
     -----
-    Tuples of 8 rows in 9 groups have .986 of the local efficiency of all permutations; blocks of fewer than 32 rows
-    have shorter tuples, which have more elements.
+    Tuples of 8 rows in 9 groups have .986 of the local efficiency of all permutations; blocks of fewer than 24 rows
+    have shorter tuples, which have more elements, and less power than all permutations.
     """
 
     most_groups: int = 9
@@ -40,7 +40,7 @@ class SwapTuples:
 
     def tuple_size(self, block_size: int) -> int:
         """Return the rows of a tuple in blocks of this size: 8, 4 or 2."""
-        return 8 if block_size >= 32 else 4 if block_size >= 16 else 2
+        return 8 if block_size >= 24 else 4 if block_size >= 12 else 2
 
     def n_groups(self, block_size: int) -> int:
         """Return the number of groups of tuples in blocks of this size."""
