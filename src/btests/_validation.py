@@ -86,7 +86,7 @@ def check_path(name: str, value: object) -> None:
         raise TypeError(f"{name} must be the path of a file, or None, got {value!r}")
 
 
-def check_told(name: str, function: object, of: str) -> None:
+def check_callback(name: str, function: object, of: str) -> None:
     """Raise unless this can be called, or is None; ``of`` says with what."""
     if function is not None and not callable(function):
         raise TypeError(f"{name} must be a function of {of}, or None, got {function!r}")

@@ -1,4 +1,4 @@
-"""The front door: one function."""
+"""The two-sample test as a function of two samples."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 
 from btests._core.threads import limit_threads
 from btests._validation import (
+    check_callback,
     check_path,
     check_samples,
     check_seed,
     check_shuffle,
     check_threads,
-    check_told,
     column_names,
 )
 from btests.block_size import check_block_rule
@@ -61,65 +61,65 @@ def btest(
 
     Parameters
     ----------
-    x, y
+    x, y : array_like, data frame, path, dask collection, or iterator of batches
         Samples: arrays (n, d), vectors (n,), data frames of numbers (columns are matched by name), or, with a kernel
         for them, sequences of any objects. They may differ in length. Or what is too large for memory: the path of a
         .npy, Parquet, Arrow or CSV file of numbers, or of a folder of such parts (:func:`btests.open_source` for some
         columns of them), read a chunk at a time; dask arrays and data frames. The answer for the same seed is the same.
         Or an iterator of batches (m, d), such as a generator or a data loader, read once (:class:`btests.Stream`).
-    kernel
+    kernel : Kernel, Selector, Aggregate, str or None
         A kernel; ``None`` is ``Aggregate(default_family())``, Gaussians and Laplacians of several bandwidths around the
         median at once (with a null other than ``SignFlip`` the Gaussian of median bandwidth). Also ``"gaussian"``,
         ``"laplacian"``, ``"matern"`` (median bandwidth), ``"energy"``, ``"linear"``, or a function of two arrays (b, d)
         and (c, d), or of two lists of objects, that returns the (b, c) matrix of kernel values. Or a selector such as
         ``Weights()`` or ``MaxRatio([Gaussian(1), Gaussian(2)])``; selectors hold out half of the rows by default. Or
         ``Aggregate(family)``, which tests with all kernels of a family, on all rows.
-    block_size
+    block_size : int, (int, int), {"auto", "sqrt"} or None
         Rows of the smaller sample in a block, from 2 (linear time) to all (quadratic time). ``None`` or ``"auto"`` is
         the largest block within ``budget``: one block of all rows up to several thousand rows a side, and never less
         than the root of n (``Normal``, which needs many blocks, takes the root). ``"sqrt"`` is the rule of the paper,
         ``[n^0.5]``. Rows left over are spread over the blocks, so none is lost. For iterators of batches, whose length
         is not known, None is 256, two numbers are for x and y, and rows that fill no block are not tested.
-    null
+    null : Null, str or None
         How the p-value is found; ``None`` is ``SignFlip()``. Also ``"normal"``, ``"third-cumulant"``,
         ``"sign-flip"`` and ``"cross-mmd"``; and the quadratic-time tests of all rows at once, ``"permutation"``
         (exact), ``"spectrum"`` (consistent), ``"gamma"`` and ``"pearson"`` (not consistent; for comparison).
-    scale
+    scale : bool, "robust" or None
         Divide each column by its robust scale, pooled over both samples, so that units of measurement do not matter:
         True (or ``"robust"``), or False. ``None`` is True for data frames and files with named columns, and False for
         arrays, with a :class:`btests.ScaleWarning` where columns differ by orders of magnitude. A bandwidth is then one
         on the scaled columns. Iterators of batches are never scaled.
-    seed
+    seed : int, optional
         For the shuffle and the null. The same seed gives the same result to the last bit, however many threads.
-    shuffle
+    shuffle : bool or "buffered"
         Put the rows into blocks in random order. Without it, rows that are sorted or depend on their neighbours
         make the blocks unlike one another. ``"buffered"`` reads units of a file, such as row groups, in random order
         and shuffles some of them at a time: faster than any row anywhere, and no help where the file is sorted.
         Iterators of batches are shuffled within a buffer of 64 MB. The result says what was done (``order``).
-    block_exponent
+    block_exponent : float, optional
         Exponent of the paper's rule, between 0 and 1: blocks of ``[n^block_exponent]`` rows.
-    budget
+    budget : float, optional
         Seconds of one core that the automatic block size may take for kernel values, 1 by default. It is an estimate
         from the numbers of rows, columns and kernels; no clock is read, and the same call has the same blocks on every
         machine.
-    dtype
+    dtype : {"float64", "float32"}
         Arithmetic of the compiled loops for one kernel, ``"float64"`` or ``"float32"``. A family is always in float64.
-    n_threads
+    n_threads : int, optional
         Threads of the loops over blocks; ``None`` is all cores of this process, or what the variable BTESTS_THREADS
         says. (The matrix products of the quadratic-time nulls, and of kernels such as ``Linear``, are numpy's, with
         threads of its own, whose number may change a last bit.)
-    checkpoint
+    checkpoint : path, optional
         For rows that are not in memory: a file that the work done so far is kept in. The same call goes on from it
         after an interruption, to the same answer.
-    progress
+    progress : callable, optional
         For rows that are not in memory: called with the rows done and the rows in all.
-    workers
+    workers : int, str or distributed.Client, optional
         Compute on a cluster of dask.distributed (``btests[dask]``): a number of processes to start on this machine, the
         address of a scheduler such as ``"tcp://host:8786"``, or a ``distributed.Client``. None is the client that is
         there, for dask arrays and data frames, and this process for all else. Rows go from worker to worker, only
         summaries come here, and the answer is the same to the last bit; files must be where workers find them, too.
 
-    paired
+    paired : bool
         Whether rows i of x and of y are of one subject, measured twice. They stay side by side, and only they swap
         places: the p-value is exact however the two measurements of a subject depend on one another.
 
@@ -144,7 +144,7 @@ def btest(
     began = time.perf_counter()
     _check_options(kernel, shuffle, dtype, n_threads)
     check_path("checkpoint", checkpoint)
-    check_told("progress", progress, "the rows done and the rows in all")
+    check_callback("progress", progress, "the rows done and the rows in all")
     null = null_of(null)
     if not isinstance(block_size, tuple):
         check_block_rule(block_size, block_exponent, budget)

@@ -15,12 +15,12 @@ from btests._validation import check_seed
 from btests.block_size import check_block_rule
 from btests.data.sample import AnySample
 from btests.designs import Design
-from btests.execution.checkpoint import Recorder, telling_how_to_go_on
+from btests.execution.checkpoint import Recorder, explaining_resume
 from btests.execution.dask import connect
 from btests.execution.samples import (
     describe,
-    is_elsewhere,
-    left_out,
+    excluded_parts,
+    is_stored,
     matched,
     names_of,
     open_samples,
@@ -64,7 +64,7 @@ class Call:
         """Return the answer, or None where all rows are here after all, as objects are, whatever they come in."""
         if not are_objects and (is_batches(x) or is_batches(y)):
             return self._in_batches(x, y)
-        if self.workers is None and not is_elsewhere(x) and not is_elsewhere(y):
+        if self.workers is None and not is_stored(x) and not is_stored(y):
             return None
         rule = check_block_rule(self.block_size, self.block_exponent, self.budget, **kinds_of_blocks(self.null))
         if wants_gram(self.null):
@@ -159,14 +159,14 @@ class Chunks:
             recorder = Recorder(path, run, seed, self.progress)
             streams = procedure.design.streams
             with (
-                telling_how_to_go_on(recorder),
+                explaining_resume(recorder),
                 closing(open_samples(*sources, recorder.seed, self.shuffle, cluster, streams=streams)) as stored,
             ):
                 names = names_of(x, sources[0]), names_of(y, sources[1])
                 opened = procedure.opened(recorder.seed, stored.executor(recorder), stored.order, names)
                 with limit_threads(self.n_threads):
                     found = opened.run(stored.x, stored.y)
-                note = "; ".join(filter(None, (found.note, left_out(*sources))))
+                note = "; ".join(filter(None, (found.note, excluded_parts(*sources))))
                 return replace(found, read=stored.read, note=note)
 
 

@@ -14,11 +14,11 @@ import numpy as np
 from btests._core.threads import limit_threads
 from btests._validation import (
     check_batch,
+    check_callback,
     check_path,
     check_seed,
     check_shuffle,
     check_threads,
-    check_told,
     column_names,
 )
 from btests.block_size import BlockSize, check_block_rule
@@ -149,7 +149,7 @@ def independence_test(
     check_shuffle(shuffle)
     check_threads(n_threads)
     check_path("checkpoint", checkpoint)
-    check_told("progress", progress, "the rows done and the rows in all")
+    check_callback("progress", progress, "the rows done and the rows in all")
     by_default = null is None
     null = _null_of(null)
     kernels = _kernels_of(statistic, kernel_x, kernel_y, exponent, several=isinstance(null, SignFlip))
@@ -162,9 +162,9 @@ def independence_test(
     given = None if seed is None else check_seed(seed)
     if workers is not None or _may_be_stored(x) or _may_be_stored(y):
         from btests.dispatch import Chunks  # what reads files and talks to clusters takes time to import
-        from btests.execution.samples import is_elsewhere
+        from btests.execution.samples import is_stored
 
-        if workers is not None or is_elsewhere(x) or is_elsewhere(y):
+        if workers is not None or is_stored(x) or is_stored(y):
             if wants_gram(null):
                 raise ValueError(f"{null!r} needs all rows in memory at once; load them, or take null='swap'")
             return Chunks(shuffle, n_threads, checkpoint, progress, workers).run(procedure, x, y, given)

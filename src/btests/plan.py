@@ -18,7 +18,7 @@ Index = npt.NDArray[np.int64]
 MAX_GROUPS = 32
 
 #: Most numbers of all moments of a summary together; at least half as many where there are blocks for them. Under
-#: H_A, flips shared within a fold widen the null variance by 2 z^2 / 2^15 at most (z the observed z-score), so this
+#: H_A, flips shared within a stratum widen the null variance by 2 z^2 / 2^15 at most (z the observed z-score), so this
 #: costs no power and keeps a summary near half a megabyte.
 MOMENT_BUDGET = 2**16
 

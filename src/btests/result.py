@@ -40,45 +40,46 @@ class TestResult:
 
     Attributes
     ----------
-    statistic
-        The average of the block MMD^2, unbiased. It may be negative: then the samples are, if anything, closer than
-        two samples of one distribution usually are. (With ``CrossMMD``, from the pairs between halves alone; with
-        ``Spectrum`` and ``Gamma`` the biased MMD^2 of all rows, which is never negative.)
-    pvalue
-        Probability of a statistic at least as large if both samples had the same distribution. Never 0.
-    n_blocks, block_size
+    statistic : float
+        The average of the block MMD^2, or of HSIC in tests of independence, unbiased. It may be negative: then the
+        samples are, if anything, closer than two samples of one distribution usually are. (With ``CrossMMD``, from the
+        pairs between halves alone; with ``Spectrum`` and ``Gamma`` the biased MMD^2 of all rows, which is never
+        negative.)
+    pvalue : float
+        Probability of a statistic at least as large under the null hypothesis. Never 0.
+    n_blocks, block_size : int
         Number of blocks, and rows of the smaller sample in the smallest of them; blocks may hold one row more.
-    block_rule
+    block_rule : str
         The rule that gave the block size: ``"given"``; ``"one block"`` of all rows, where the budget affords it;
         ``"budget"``, the largest block within it; or ``"n^0.5"``, the paper's rule.
-    n_x, n_y
+    n_x, n_y : int
         Rows that were tested: all, or those that the choice of the kernel left over.
-    null, kernel, seed
+    null, kernel, seed : Null, Kernel, int
         What was used; the seed also where none was given.
-    engine
+    engine : str
         What computed the kernel: ``compiled (...)`` or ``numpy``.
-    seconds
+    seconds : float
         Wall time of the whole call.
-    summary, null_distribution
+    summary, null_distribution : Summary, NullDistribution
         What the blocks left behind, and the distribution of the statistic under the null hypothesis.
-    selector
+    selector : Selector, Aggregate or None
         What chose the kernel; None where it was given.
-    candidates
+    candidates : tuple of Candidate
         The kernels to choose from, with their scores and weights; none where there was only one.
-    note
+    note : str
         One sentence where the kernel, or the choice of it, is not what was hoped for, else empty.
-    n_train
+    n_train : tuple of int
         Rows of x and of y that the choice used up. They were not tested.
-    order
+    order : str
         How rows were put in order before they filled blocks: ``exact`` (any row anywhere), ``buffered`` (rows
         that are stored near one another may have met the same blocks) or ``as stored``.
-    n_pending
+    n_pending : tuple of int
         Rows of x and of y that were not tested because they fill no block; of a stream, they wait for others.
-    scale
+    scale : tuple of float or None
         What each column was divided by before the test; None for columns as they are.
-    paired
+    paired : bool
         Whether rows i of x and of y were of one subject, or columns of one row.
-    read
+    read : str
         How rows were read: ``at once`` (they were in memory), ``in chunks`` (of files) or ``in batches``.
     """
 

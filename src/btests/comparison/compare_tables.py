@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from btests._validation import check_alpha, check_path, check_seed, check_told
+from btests._validation import check_alpha, check_callback, check_path, check_seed
 from btests.block_size import check_block_rule
 from btests.comparison.compare_options import MAX_ROWS, Options
 from btests.comparison.comparison_checkpoint import saved_seed
@@ -126,8 +126,8 @@ def compare(
         raise ValueError(f"max_rows must be a whole number of at least 2, got {max_rows!r}")
     check_block_rule(block_size, None, budget)
     check_path("checkpoint", checkpoint)
-    check_told("progress", progress, "the share of the work that is done")
-    check_told("report", report, "what is being done, the rows done and the rows in all")
+    check_callback("progress", progress, "the share of the work that is done")
+    check_callback("report", report, "what is being done, the rows done and the rows in all")
     options = Options(
         by=by,
         value_a=value_a,

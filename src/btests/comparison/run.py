@@ -34,7 +34,7 @@ from btests.comparison.tests import JointTest, run_tests
 from btests.comparison.tokens import mark_missing
 from btests.data.files import TABLES
 from btests.data.fragment import can_be_split
-from btests.execution.checkpoint import Recorder, telling_how_to_go_on
+from btests.execution.checkpoint import Recorder, explaining_resume
 from btests.plan import Index
 
 # Limit for drawn rows in memory: a share of the memory, and at least so many bytes.
@@ -101,7 +101,7 @@ def run(a: Any, b: Any, options: Options, *, began: float, progress: Progress) -
     sides = _open(paths, options, skipped)
     saved = recorder(sides, options, memory, partial(progress.rows, "testing"))
     options = replace(options, memory=memory)
-    with telling_how_to_go_on(saved):
+    with explaining_resume(saved):
         tables = _read(sides, options, memory, skipped, progress, needed=sum(map(bytes_in_memory, paths)))
         joint = joint_in_memory if options.is_drawn else _joint_of_files(tables, saved, progress)
         return _compare(tables, joint, options, began=began, progress=progress)

@@ -132,7 +132,7 @@ def _rows_in(known: tuple[Summary, ...] | None) -> int:
 
 
 @contextmanager
-def telling_how_to_go_on(recorder: Recorder) -> Iterator[None]:
+def explaining_resume(recorder: Recorder) -> Iterator[None]:
     """Add the state of the checkpoint to the message of a `ClusterError` or a `KeyboardInterrupt`."""
     try:
         yield

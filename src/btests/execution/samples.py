@@ -26,7 +26,7 @@ from btests.execution.out_of_core import Chunked, Observer, OutOfCoreSample, Run
 _ORDERS = ("exact", "buffered", "as stored")
 
 
-def is_elsewhere(value: object) -> bool:
+def is_stored(value: object) -> bool:
     """Return whether the rows are in a file, a memory map or a dask collection."""
     if hasattr(type(value), "collect_schema"):  # a polars LazyFrame, whose attribute `width` warns
         return False
@@ -145,7 +145,7 @@ def describe(source: Source) -> str:
     return f"{PermutedRows(source, AsStored(source.n_rows)).identity} {digests(paths_of(source))}"
 
 
-def left_out(*sources: Source) -> str:
+def excluded_parts(*sources: Source) -> str:
     """Return a note on damaged parts that were excluded; empty if there are none."""
     skipped = [one for source in sources for one in source.skipped]
     if not skipped:
@@ -173,7 +173,7 @@ def source_of(name: str, value: Any, columns: Sequence[str] | None = None) -> So
         return ArraySource(value, name)
     if is_dask(value):
         return DaskSource(value, name, None if columns is None else tuple(columns))
-    if is_elsewhere(value):
+    if is_stored(value):
         found: Source = value
         return found
     rows = check_batch(name, value)

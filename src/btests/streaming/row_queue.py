@@ -15,7 +15,7 @@ from btests.data.batches import rows_of, shuffled
 from btests.data.permuted import PermutedRows
 from btests.data.row_permutation import BUFFER_ROWS
 from btests.data.source import Rows
-from btests.execution.samples import is_elsewhere
+from btests.execution.samples import is_stored
 
 #: Bytes of the buffer, for each sample, that shuffles the rows of batches.
 BUFFER_BYTES = 2**26
@@ -164,7 +164,7 @@ def is_batches(value: object) -> bool:
         isinstance(value, Iterable)
         and not hasattr(value, "__getitem__")
         and not isinstance(value, (str, bytes, Mapping, set, frozenset))
-        and not is_elsewhere(value)
+        and not is_stored(value)
     )
 
 
