@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from glob import glob
 from pathlib import Path
@@ -15,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from btests.cli.demo_data import FILES, write_demo_tables
-from btests.cli.options import as_flags, flag, join_names, split_names
+from btests.cli.error_messages import one_sentence
+from btests.cli.options import as_flags, block_rows, check_delimiter, flag, join_names, split_names
 from btests.cli.progress import watching
 
 if TYPE_CHECKING:
@@ -44,15 +43,6 @@ def _share(context: click.Context, option: click.Parameter, text: str | None) ->
     if not 0.0 <= share < 1.0:
         raise click.UsageError(f"--tolerance must be a share of the rows, such as 5% or 0.05, got {text!r}.")
     return share
-
-
-def _rows(context: click.Context, option: click.Parameter, text: str | None) -> int | str | None:
-    """Return the size of a block, a number or ``sqrt``."""
-    if text in (None, "auto", "sqrt"):
-        return text
-    if not (text.isascii() and text.isdigit() and int(text) >= 2):
-        raise click.UsageError(f"--block-size must be a whole number of at least 2, sqrt or auto, got {text!r}.")
-    return int(text)
 
 
 # What the command that repeats a comparison need not say.
@@ -100,7 +90,7 @@ _UNSAID = ("checkpoint",)
 @click.option(
     "--block-size",
     metavar="ROWS",
-    callback=_rows,
+    callback=block_rows,
     default=None,
     help="Rows of the smaller side in a block of the joint test, or sqrt; by default as many as --budget affords.",
 )
@@ -173,7 +163,7 @@ def compare(
     _check_options(options)
     for name in ("columns", "exclude", "missing", "categories"):
         options[name] = split_names(f"--{name}", options[name])
-    with _trouble(verbose):
+    with one_sentence(verbose):
         if demo:
             write_demo_tables(Path(), force=force)
             tables = FILES
@@ -218,10 +208,7 @@ def _check_options(options: dict[str, Any]) -> None:
         raise click.UsageError("--workers starts a cluster and --dask names one; give one of them.")
     if options["budget"] is not None and options["block_size"] not in (None, "auto"):
         raise click.UsageError("--budget is for the automatic block size; drop --block-size.")
-    if options["delimiter"] == "\\t":  # as a shell hands it over
-        options["delimiter"] = "\t"
-    if options["delimiter"] is not None and len(options["delimiter"]) != 1:
-        raise click.UsageError(f"--delimiter must be one character, got {options['delimiter']!r}.")
+    options["delimiter"] = check_delimiter(options["delimiter"])
 
 
 def _holds(table: str, report: Path) -> bool:
@@ -284,29 +271,3 @@ def _say_memory(found: Comparison) -> None:
     peak = found.to_dict()["memory_bytes"]
     memory = "an unknown amount" if peak is None else f"at most {peak / 1e6:.0f} MB"
     click.echo(f"btests: {found.details['seconds']:.2f} s, {memory} of memory", err=True)
-
-
-@contextmanager
-def _trouble(verbose: bool) -> Iterator[None]:
-    """Turn every error into one sentence and status 2: status 1 says that a difference was found."""
-    try:
-        yield
-    except BrokenPipeError:  # which click would turn into status 1
-        raise click.exceptions.Exit(141) from None
-    except (click.ClickException, OSError):
-        raise  # they are sentences already, or become one
-    except (ValueError, TypeError) as error:
-        if verbose:
-            _show_traceback()
-        raise click.ClickException(f"{as_flags(str(error)).rstrip('.')}.") from None
-    except MemoryError:
-        raise click.ClickException("There is not enough memory; try --max-rows with fewer rows.") from None
-    except Exception as error:
-        _show_traceback()
-        raise click.ClickException(f"This should not happen: {type(error).__name__}.") from None
-
-
-def _show_traceback() -> None:
-    import traceback
-
-    click.echo(traceback.format_exc(), err=True)

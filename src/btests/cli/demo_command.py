@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from btests.cli.picture_file import check_picture, picture_format, write_picture
+
 if TYPE_CHECKING:
     from btests.cli.demo_result import Outcome
-
-_FORMATS = (".png", ".svg", ".pdf")
 
 _EXAMPLES = """\b
 Examples:
@@ -41,7 +41,7 @@ def demo(out: Path, rows: int, seed: int, as_json: bool, force: bool) -> None:
     The data are the blobs of Zaremba, Gretton and Blaschko (2013), a grid of 5 x 5 Gaussians: P against another sample
     of P, then P against Q, whose blobs are round where those of P are long.
     """
-    _check_out(out, force)
+    check_picture(out, force)
     from btests.cli.demo_result import Outcome
 
     outcome = Outcome.of_blobs(rows, seed)
@@ -54,21 +54,6 @@ def demo(out: Path, rows: int, seed: int, as_json: bool, force: bool) -> None:
         click.echo(f"\nPicture: {picture}")
 
 
-def _check_out(out: Path, force: bool) -> None:
-    if out.suffix.lower() not in _FORMATS:
-        raise click.UsageError(f"--out must end in {', '.join(_FORMATS[:-1])} or {_FORMATS[-1]}, got {str(out)!r}.")
-    if out.is_dir():
-        raise click.UsageError(f"--out must be a file, and {str(out)!r} is a folder.")
-    if not out.parent.is_dir():
-        raise click.UsageError(f"There is no folder {str(out.parent)!r} to put the picture in.")
-    if out.exists() and not force:
-        raise click.UsageError(_already_there(out))
-
-
-def _already_there(out: Path) -> str:
-    return f"{str(out)!r} exists already; add --force to overwrite it or name another file with --out."
-
-
 def _draw(outcome: Outcome, out: Path, force: bool) -> str | None:
     """Write the picture and return its name, or say how to get one where there is no matplotlib."""
     try:
@@ -76,12 +61,5 @@ def _draw(outcome: Outcome, out: Path, force: bool) -> str | None:
     except ImportError:
         click.echo("btests: no picture, for want of matplotlib; python -m pip install matplotlib gets it.", err=True)
         return None
-    image = render(outcome, out.suffix.lower().removeprefix("."))
-    try:
-        with out.open("wb" if force else "xb") as file:
-            file.write(image)
-    except FileExistsError:  # it was not there a moment ago
-        raise click.UsageError(_already_there(out)) from None
-    except OSError as error:
-        raise click.UsageError(f"The picture {str(out)!r} could not be written: {error.strerror}.") from None
+    write_picture(render(outcome, picture_format(out)), out, force)
     return str(out)

@@ -95,3 +95,21 @@ def _with_value(name: str, text: str | None) -> str:
         return f"{flag(name)} {text}"
     joined = ",".join(map(str, value)) if isinstance(value, list) else str(value)
     return f"{flag(name)} " + ("$'\\t'" if joined == "\t" else shlex.quote(joined))
+
+
+def block_rows(context: click.Context, option: click.Parameter, text: str | None) -> int | str | None:
+    """Return the size of a block, a number, ``sqrt`` or ``auto``."""
+    if text in (None, "auto", "sqrt"):
+        return text
+    if not (text.isascii() and text.isdigit() and int(text) >= 2):
+        raise click.UsageError(f"--block-size must be a whole number of at least 2, sqrt or auto, got {text!r}.")
+    return int(text)
+
+
+def check_delimiter(delimiter: str | None) -> str | None:
+    """Return the delimiter, with ``\\t`` as a tab, or raise unless it is one character."""
+    if delimiter == "\\t":  # as a shell passes it
+        return "\t"
+    if delimiter is not None and len(delimiter) != 1:
+        raise click.UsageError(f"--delimiter must be one character, got {delimiter!r}.")
+    return delimiter

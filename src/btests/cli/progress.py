@@ -18,12 +18,15 @@ _PAUSE = 0.2
 
 
 @contextmanager
-def watching() -> Iterator[tuple[Progress | None, Report | None]]:
-    """Yield callbacks of a progress bar: of the completed share, of the rows of a phase; Nones without a terminal."""
+def watching(label: str = "compare") -> Iterator[tuple[Progress | None, Report | None]]:
+    """Yield callbacks of a progress bar: of the completed share, of the rows of a phase; Nones without a terminal.
+
+    ``label`` is the text before the bar of the completed share.
+    """
     if sys.stderr is None or not sys.stderr.isatty():
         yield None, None
         return
-    bars = Bars()
+    bars = Bars(label)
     try:
         yield bars.progress, bars.report
     finally:
@@ -33,7 +36,8 @@ def watching() -> Iterator[tuple[Progress | None, Report | None]]:
 class Bars:
     """One bar for the whole, or, once rows are reported, one for each phase with rows per second and the time left."""
 
-    def __init__(self) -> None:
+    def __init__(self, label: str = "compare") -> None:
+        self._label = label
         self._bar: Any = None
         self._phase = ""
         self._began = self._shown = 0.0
@@ -41,13 +45,13 @@ class Bars:
 
     def progress(self, share: float) -> None:
         """Take note of the share of the whole that is done."""
-        if self._phase not in ("", "compare"):
+        if self._phase not in ("", self._label):
             if share < 1.0:
                 return
             self.close()
             return
         if self._bar is None:
-            self._open("compare", 100)
+            self._open(self._label, 100)
         self._bar.update(max(0, round(100 * share) - self._bar.pos))
 
     def report(self, phase: str, done: int, of: int) -> None:

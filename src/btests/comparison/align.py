@@ -18,6 +18,14 @@ from btests.comparison.type_coercion import prepared
 from btests.plan import Index
 
 
+def check_rows(sides: Sequence[Loaded]) -> None:
+    """Raise ``ValueError`` unless each side has at least 2 rows."""
+    for side in sides:
+        n = side.table.num_rows
+        if n < 2:
+            raise ValueError(f"{side.name} has {n} row{'s' * (n != 1)}; a test needs at least 2 a side")
+
+
 def pooled_columns(
     sides: Sequence[Loaded], options: Options, excluded: list[tuple[str, str]], notes: list[str]
 ) -> list[Cells]:
@@ -45,7 +53,7 @@ def pooled_columns(
         else:
             excluded.append((name, why))
     if not columns:
-        raise ValueError(f"no column of {one.name} and {two.name} remains to be compared: {reasons(excluded)}")
+        raise ValueError(f"no column of {_both(one, two)} remains to be compared: {reasons(excluded)}")
     whole = [cells for cells in columns if cells.unit == "integer"]
     hint = hint_at_codes([cells.name for cells in whole], [cells.values[cells.present] for cells in whole])
     notes.extend([] if hint is None else [hint])
@@ -55,8 +63,6 @@ def pooled_columns(
 def _drawn(side: Loaded, options: Options, k: int, notes: list[str]) -> Index | None:
     """Return the rows of a table that are tested, None for all of them."""
     n = side.table.num_rows
-    if n < 2:
-        raise ValueError(f"{side.name} has {n} row{'s' * (n != 1)}; a test needs at least 2 a side")
     if n <= options.max_rows:
         return None
     rng = np.random.default_rng([options.seed, 11, k])
@@ -133,7 +139,7 @@ def match(
         raise ValueError(f"column {name!r} {why}{more}; {hint or advice}")
     excluded += [(name, why) for name, why, _ in conflicts]
     if not kept:
-        raise ValueError(f"no column of {a.name} and {b.name} remains to be compared: {reasons(excluded)}")
+        raise ValueError(f"no column of {_both(a, b)} remains to be compared: {reasons(excluded)}")
     return Matched(tuple(kept), tuple(excluded))
 
 
@@ -151,6 +157,10 @@ def _require(keyword: str, names: Sequence[str], a: Loaded, b: Loaded, either: b
             raise ValueError(
                 f"{option(keyword)} names {name!r}, which is not in {' nor in '.join(absent)}; there are {there}"
             )
+
+
+def _both(a: Loaded, b: Loaded) -> str:
+    return " and ".join(dict.fromkeys((a.name, b.name)))
 
 
 def _odd(side: Loaded, name: str, kind: str) -> str:

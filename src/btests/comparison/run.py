@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from btests._memory import amount
-from btests.comparison.align import pooled_columns, reasons
+from btests.comparison.align import check_rows, pooled_columns, reasons
 from btests.comparison.cells import Cells
 from btests.comparison.compare_options import Options
 from btests.comparison.comparison_checkpoint import recorder, saved_memory
@@ -293,6 +293,7 @@ def _compare(
 ) -> Comparison:
     """Return the comparison of two tables that are open."""
     excluded, notes = list(tables.excluded), list(tables.notes)
+    check_rows(tables.sides)
     columns = pooled_columns(tables.sides, options, excluded, notes)
     if tables.passes is not None:
         columns = _without_numbering(columns, tables.passes, options, excluded)

@@ -11,6 +11,7 @@ import numpy as np
 from btests.comparison.cells import Cells
 from btests.comparison.changes import N_PHASES, phases
 from btests.comparison.features import pooled_ranks
+from btests.comparison.scores import holm
 from btests.kernels import properties_of
 from btests.plan import Array, Index
 from btests.result import TestResult
@@ -219,7 +220,7 @@ def joint_beyond(effect: TestResult, tolerance: float) -> float | None:
 
 def columns_beyond(columns: Sequence[Cells], orders: tuple[Index, Index], tolerance: float) -> Array:
     """Return p-values of "at most this share of the rows differs in this column", corrected by Holm's method: (c,)."""
-    return _holm(np.array([_column_beyond(cells, orders, tolerance) for cells in columns]))
+    return holm(np.array([_column_beyond(cells, orders, tolerance) for cells in columns]))
 
 
 def both_beyond(whole: float | None, columns: Array) -> float:
@@ -247,12 +248,3 @@ def _column_beyond(cells: Cells, orders: tuple[Index, Index], tolerance: float) 
     share = (np.array([more[side].sum() for side in counted]) + 1.0) / (n + 2.0)
     error = math.sqrt(float((share * (1.0 - share) / (n + 2.0)).sum()))
     return max(_LEAST, 0.5 * math.erfc((share[0] - share[1] - tolerance) / error / math.sqrt(2.0)))
-
-
-def _holm(pvalues: Array) -> Array:
-    """Return p-values corrected for their number: (c,) to (c,)."""
-    order = np.argsort(pvalues, kind="stable")
-    stepped = np.maximum.accumulate(pvalues[order] * (len(pvalues) - np.arange(len(pvalues))))
-    out = np.empty(len(pvalues))
-    out[order] = np.minimum(1.0, stepped)
-    return out
