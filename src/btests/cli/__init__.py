@@ -16,12 +16,14 @@ import click
 from btests import __version__
 from btests.cli.compare_command import compare
 from btests.cli.demo_command import demo
+from btests.cli.independence_command import independence
 from btests.cli.options import as_flags
 
 _EXAMPLES = """\b
 Examples:
   btests compare --demo
   btests reference.csv current.csv
+  btests independence reference.csv --x amount --y items
   btests demo --rows 5000 --seed 7 --out blobs.svg
   btests demo --json --force
   btests help demo
@@ -62,6 +64,7 @@ def show_help(context: click.Context, command: str | None) -> None:
 
 commands.add_command(compare)
 commands.add_command(demo)
+commands.add_command(independence)
 
 
 def _completed(arguments: Sequence[str] | None) -> list[str]:

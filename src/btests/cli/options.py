@@ -107,7 +107,7 @@ def block_rows(context: click.Context, option: click.Parameter, text: str | None
 
 
 def check_delimiter(delimiter: str | None) -> str | None:
-    """Return the delimiter, with ``\\t`` as a tab, or raise unless it is one character."""
+    """Return the delimiter, a tab where a shell passes a backslash and a t, or raise unless it is one character."""
     if delimiter == "\\t":  # as a shell passes it
         return "\t"
     if delimiter is not None and len(delimiter) != 1:

@@ -119,10 +119,10 @@ def screen(document: Document, width: int | None = None, height: int | None = No
         Columns and lines of the screen.
     """
     if width is None:
-        width, height = _terminal()
+        width, height = terminal_size()
     head = [document["verdict"]["text"], *_facts(document)]
-    tail = [*_relations(document), *_excluded(document), *(f"note        {note}" for note in document["notes"])]
-    lines, rest = _wrapped(head[:1], width, 0) + _wrapped(head[1:], width), _wrapped(tail, width)
+    tail = [*_relations(document), *excluded_lines(document), *(f"note        {note}" for note in document["notes"])]
+    lines, rest = wrapped(head[:1], width, 0) + wrapped(head[1:], width), wrapped(tail, width)
     # One line each: heading of the columns, meaning of the mark, "more", an empty line, a report, a prompt.
     room = _MOST_COLUMNS if height is None else max(_LEAST_COLUMNS, height - len(lines) - len(rest) - 6)
     table = [_cut(line, width) for line in _columns(document, room, width)]
@@ -165,14 +165,14 @@ def _columns(document: Document, room: int, width: int) -> list[str]:
     columns, tolerance = document["columns"], document["verdict"]["tolerance"]
     shown = columns[:room]
     wide = min(
-        max(6, *(text_width(_printable(column["name"])) for column in shown)),
+        max(6, *(text_width(printable(column["name"])) for column in shown)),
         max(_LONGEST_NAME, width // 4),
         width // 3,
     )
     heading = "corrected p" if tolerance is None else f"p of > {percent(tolerance)}"
     lines = [f"  {'column':<{wide}}  {'change':>8}  {heading:>11}  what changed"]
     for column in shown:
-        name = fitted(_printable(column["name"]), wide)
+        name = fitted(printable(column["name"]), wide)
         summary = column["summary"] if column["changed"] else "-"
         p = column["pvalue_corrected"] if column["pvalue_beyond"] is None else column["pvalue_beyond"]
         lines.append(f"{' *'[is_marked(column)]} {name}  {100.0 * column['effect']:6.1f} %  {p:11.4g}  {summary}")
@@ -207,7 +207,7 @@ def _relations(document: Document) -> list[str]:
     return lines
 
 
-def _excluded(document: Document) -> list[str]:
+def excluded_lines(document: Document) -> list[str]:
     """Return the excluded columns, those with one reason on one line."""
     by_reason: dict[str, list[str]] = {}
     for column in document["excluded"]:
@@ -215,7 +215,7 @@ def _excluded(document: Document) -> list[str]:
     return [f"excluded    {quoted_list(names)}: {reason}" for reason, names in by_reason.items()]
 
 
-def _terminal() -> tuple[int, int | None]:
+def terminal_size() -> tuple[int, int | None]:
     """Return width and height of the terminal; the width is fixed for pipes and files."""
     if sys.stdout is None or not sys.stdout.isatty():
         return 100, None
@@ -223,16 +223,16 @@ def _terminal() -> tuple[int, int | None]:
     return max(60, min(140, size.columns)), size.lines
 
 
-def _wrapped(lines: list[str], width: int, indent: int = _INDENT) -> list[str]:
+def wrapped(lines: list[str], width: int, indent: int = _INDENT) -> list[str]:
     """Return lines wrapped to ``width``, with continuations indented."""
     found: list[str] = []
     for line in lines:
-        found += textwrap.wrap(_printable(line), width, subsequent_indent=" " * indent, drop_whitespace=True) or [""]
+        found += textwrap.wrap(printable(line), width, subsequent_indent=" " * indent, drop_whitespace=True) or [""]
     return found
 
 
 def _cut(line: str, width: int) -> str:
-    line = _printable(line)
+    line = printable(line)
     if text_width(line) <= width:
         return line
     while text_width(line) > width - 1:
@@ -240,7 +240,7 @@ def _cut(line: str, width: int) -> str:
     return line + "\u2026"
 
 
-def _printable(line: str) -> str:
+def printable(line: str) -> str:
     # Names and levels are data: control characters could move the cursor or change colours of the terminal.
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in line)
 

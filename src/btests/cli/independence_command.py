@@ -1,0 +1,171 @@
+"""``btests independence``: tests of independence between columns of a table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from btests.cli.error_messages import one_sentence
+from btests.cli.options import as_flags, block_rows, check_delimiter, split_names
+from btests.cli.picture_file import check_picture, picture_format, write_picture
+from btests.cli.progress import watching
+
+if TYPE_CHECKING:
+    from btests.comparison.dependence_columns import Settings
+
+_EXAMPLES = """\b
+Examples:
+  btests compare --demo
+  btests independence reference.csv --x amount,shop --y items
+  btests independence reference.csv --x rating --statistic dcov --json
+  btests independence reference.csv --all-pairs --out pairs.png
+"""
+
+_LISTS = ("exclude", "missing", "categories")
+
+
+@click.command(epilog=_EXAMPLES)
+@click.argument("table", metavar="FILE")
+@click.option(
+    "--x",
+    multiple=True,
+    help="Columns of the first group: --x size,colour, or several times. A name with a comma is quoted as in CSV: "
+    """--x '"a,b",size'.""",
+)
+@click.option("--y", multiple=True, help="Columns of the second group, all that are not in --x by default.")
+@click.option("--all-pairs", is_flag=True, help="Test every pair of columns, corrected for the number of pairs.")
+@click.option("--exclude", multiple=True, help="Columns to exclude, written as in --x.")
+@click.option(
+    "--statistic",
+    type=click.Choice(("hsic", "dcov")),
+    default="hsic",
+    show_default=True,
+    help="Hilbert-Schmidt independence criterion, or squared distance covariance.",
+)
+@click.option(
+    "--null",
+    type=click.Choice(("swap", "normal", "pearson", "permutation")),
+    default=None,
+    help="How the p-value is found; swap by default. The others take one Gaussian kernel in place of nine pairs.",
+)
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="Significance level of the verdict.",
+)
+@click.option(
+    "--block-size",
+    metavar="ROWS",
+    callback=block_rows,
+    default=None,
+    help="Rows in a block, at least 4, or sqrt; by default as many as --budget affords.",
+)
+@click.option(
+    "--budget",
+    metavar="SECONDS",
+    type=click.FloatRange(0, min_open=True),
+    default=None,
+    help="Seconds of one core for the kernel values, estimated from rows and columns; 1 by default. Pairs share it.",
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="For the order of rows and the null."
+)
+@click.option(
+    "--max-rows",
+    type=click.IntRange(8),
+    default=None,
+    help="Rows at most, drawn at random; by default 1000000, and of --all-pairs what --budget affords.",
+)
+@click.option("--delimiter", default=None, help="Of CSV files, where it is not a comma.")
+@click.option(
+    "--missing", multiple=True, help="Texts or numbers that stand for missing cells, written as in --x: -,-999."
+)
+@click.option("--categories", multiple=True, help="Columns of numbers that are codes, written as in --x.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+@click.option("--all", "everything", is_flag=True, help="Print all pairs, and not the first 20.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=None, help="Draw all pairs to this .png, .svg or .pdf file."
+)
+@click.option("--force", is_flag=True, help="Overwrite the picture if it is there.")
+def independence(
+    *,
+    table: str,
+    x: tuple[str, ...],
+    y: tuple[str, ...],
+    all_pairs: bool,
+    as_json: bool,
+    everything: bool,
+    out: Path | None,
+    force: bool,
+    **options: Any,
+) -> None:
+    """Test whether columns of a table depend on each other.
+
+    FILE is a table as btests compare reads it: CSV, TSV, JSON lines (also .gz), Parquet, Arrow, Feather, npy, npz, a
+    folder or a pattern of parts, or - for standard input. Columns may hold numbers, texts, dates, booleans and missing
+    cells. The exit status is 0 no dependence found, 1 dependence found, 2 trouble. The first of the examples writes the
+    file that the others read.
+    """
+    _check(table, named=bool(x), named_y=bool(y), all_pairs=all_pairs)
+    _check_pairs(all_pairs, everything, out, force)
+    if options["budget"] is not None and options["block_size"] not in (None, "auto"):
+        raise click.UsageError("--budget is for the automatic block size; drop --block-size.")
+    options["delimiter"] = check_delimiter(options["delimiter"])
+    for name in _LISTS:
+        options[name] = tuple(split_names(f"--{name}", options[name]))
+    groups = [list(dict.fromkeys(split_names(f"--{name}", own))) for name, own in (("x", x), ("y", y))]
+    with one_sentence():
+        from btests.comparison.dependence_columns import Settings
+        from btests.comparison.dependence_text import screen
+
+        found = _run(table, groups, Settings(**options), all_pairs)
+        found["notes"] = [as_flags(note) for note in found["notes"]]
+        click.echo(json.dumps(found, indent=2) if as_json else screen(found, everything=everything))
+        if out is not None:
+            _draw(found, out, force)  # after the answer: a full disk must not lose it
+            if not as_json:
+                click.echo(f"picture     {out}")
+    raise click.exceptions.Exit(1 if found["dependent"] else 0)
+
+
+def _check(table: str, *, named: bool, named_y: bool, all_pairs: bool) -> None:
+    if not table:
+        raise click.UsageError("The table has no name; name a file, btests independence t.csv --x a --y b.")
+    if all_pairs and (named or named_y):
+        raise click.UsageError("--all-pairs tests all columns; name no --x and --y, and drop columns with --exclude.")
+    if not all_pairs and not named:
+        raise click.UsageError("Name columns with --x, and with --y or all others, or test --all-pairs.")
+
+
+def _check_pairs(all_pairs: bool, everything: bool, out: Path | None, force: bool) -> None:
+    """Raise unless options of all pairs are used with them, and a picture can be drawn."""
+    if not all_pairs and (everything or out is not None):
+        raise click.UsageError(f"{'--all' if everything else '--out'} is for --all-pairs; add that.")
+    if out is not None:
+        check_picture(out, force)
+        try:
+            import btests.cli.pairs_plot  # noqa: F401 # before the tests, which take time
+        except ImportError:
+            raise click.UsageError("--out needs matplotlib; python -m pip install matplotlib gets it.") from None
+
+
+def _run(table: str, groups: list[list[str]], settings: Settings, all_pairs: bool) -> dict[str, Any]:
+    if not all_pairs:
+        from btests.comparison.dependence import groups_independence
+
+        return groups_independence(table, groups[0], groups[1], settings)
+    from btests.comparison.pairwise_dependence import pairs_independence
+
+    with watching("testing pairs") as (progress, _):
+        return pairs_independence(table, settings, progress)
+
+
+def _draw(found: dict[str, Any], out: Path, force: bool) -> None:
+    from btests.cli.pairs_plot import render
+
+    write_picture(render(found, picture_format(out)), out, force)
