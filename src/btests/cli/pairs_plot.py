@@ -9,55 +9,71 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from btests.comparison.format import fitted
-from btests.plan import Array
+from btests.comparison.format import counted, fitted
 
 # Any: the types of these keys differ between versions of matplotlib.
-_STYLE: Any = {"font.size": 10, "svg.hashsalt": "btests", "axes.titlelocation": "left", "text.parse_math": False}
+_STYLE: Any = {"font.size": 10, "svg.hashsalt": "btests", "text.parse_math": False}
 
-# Inches of a cell and of the margins; numbers stand in cells of at least _NUMBERS inches.
-_CELL, _MARGIN, _LARGEST, _NUMBERS = 0.62, 3.4, 24.0, 0.42
+# Inches of a cell, of the margins, and of the largest and smallest map; cells of at least _NUMBERS hold numbers.
+_CELL, _MARGIN, _LARGEST, _NARROWEST, _NUMBERS = 0.62, 2.6, 24.0, 3.0, 0.42
 
 _LONGEST_NAME = 24
 
-# Shade of cells, from white to dark; text in darker cells than this is white.
-_DARK = 0.55
+# Shades of cells: no dependence is visible against the page. Text in cells of more than _DARK is white.
+_GREYS = LinearSegmentedColormap.from_list("greys", ["#EEEEEE", "black"])
+_DARK = 0.45
 
 
 def render(document: Mapping[str, Any], file_format: str) -> bytes:
     """Return the picture of all pairs as a file of the given format.
 
-    The shade is the distance correlation, in greys that differ in print. A frame and a star mark dependent pairs.
+    The shade is the distance correlation, in greys that differ in print. A star marks dependent pairs.
     """
     names = [column["name"] for column in document["columns"]]
     side = min(_LARGEST, _CELL * len(names))
+    width = max(side, _NARROWEST) + _MARGIN
     with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(max(side, 2.4) + _MARGIN, max(side, 2.4) + _MARGIN - 0.6), layout="constrained")
+        figure = Figure(figsize=(width, width), layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12))
         axes = figure.add_subplot()
-        image = axes.imshow(_strengths(document, names), cmap="Greys", vmin=0.0, vmax=1.0)
+        edges = np.arange(len(names) + 1) - 0.5
+        image = axes.pcolormesh(
+            edges,
+            edges,
+            _strengths(document, names),
+            cmap=_GREYS,
+            vmin=0.0,
+            vmax=1.0,
+            edgecolors="white",
+            linewidth=1.2,
+        )
+        axes.set_aspect("equal")
         _mark(axes, document, names, side / len(names))
         _label(axes, names, side / len(names))
-        bar = figure.colorbar(image, ax=axes, shrink=0.8, pad=0.02)
-        bar.set_label("distance correlation")
-        n_found = sum(pair["dependent"] for pair in document["pairs"])
-        axes.set_title(
-            f"{fitted(document['table'], 40).rstrip()}: {n_found} of {len(document['pairs'])} pairs dependent\n"
-            f"* corrected p <= {document['alpha']:g} (Holm), {document['rows']['tested']} rows",
-            fontsize=11,
-        )
+        figure.colorbar(image, ax=axes, shrink=0.8, pad=0.02, aspect=30).set_label("distance correlation")
+        figure.suptitle(_title(document), fontsize=11, x=0.02, ha="left")
         buffer = io.BytesIO()
         figure.savefig(buffer, format=file_format, dpi=150)
     return buffer.getvalue()
 
 
-def _strengths(document: Mapping[str, Any], names: list[str]) -> Array:
-    """Return distance correlations below the diagonal, NaN elsewhere: (c, c)."""
+def _title(document: Mapping[str, Any]) -> str:
+    n_found, n_pairs = sum(pair["dependent"] for pair in document["pairs"]), len(document["pairs"])
+    return (
+        f"{fitted(document['table'], _LONGEST_NAME).rstrip()}: {n_found} of {counted(n_pairs, 'pair')} dependent\n"
+        f"* p <= {document['alpha']:g}, corrected by Holm's method; {document['rows']['tested']} rows"
+    )
+
+
+def _strengths(document: Mapping[str, Any], names: list[str]) -> Any:
+    """Return distance correlations below the diagonal, masked elsewhere: (c, c)."""
     grid = np.full((len(names), len(names)), np.nan)
     for pair in document["pairs"]:
         grid[_place(pair, names)] = pair["distance_correlation"]
-    return grid
+    return np.ma.masked_invalid(grid)
 
 
 def _place(pair: Mapping[str, Any], names: list[str]) -> tuple[int, int]:
@@ -71,11 +87,20 @@ def _mark(axes: Axes, document: Mapping[str, Any], names: list[str], cell: float
     for pair in document["pairs"]:
         row, column = _place(pair, names)
         strength = pair["distance_correlation"]
-        number = f"{strength:.2f}\n" if cell >= _NUMBERS else ""
+        number = f"{strength:.2f}" if cell >= _NUMBERS else ""
         text = f"{number}{'*' if pair['dependent'] else ''}"
         color = "white" if strength > _DARK else "black"
         weight = "bold" if pair["dependent"] else "normal"
-        axes.text(column, row, text, ha="center", va="center", color=color, fontsize=min(9.0, 22 * cell), weight=weight)
+        axes.text(
+            column,
+            row,
+            text,
+            ha="center",
+            va="center",
+            color=color,
+            fontsize=min(9.0, (22.0 if number else 45.0) * cell),
+            weight=weight,
+        )
 
 
 def _label(axes: Axes, names: list[str], cell: float) -> None:
@@ -89,7 +114,3 @@ def _label(axes: Axes, names: list[str], cell: float) -> None:
     for spine in axes.spines.values():
         spine.set_visible(False)
     axes.tick_params(length=0)
-    axes.set_xticks(np.arange(-0.5, len(names) - 1), minor=True)
-    axes.set_yticks(np.arange(0.5, len(names)), minor=True)
-    axes.grid(which="minor", color="#BBBBBB", linewidth=0.6)
-    axes.tick_params(which="minor", length=0)

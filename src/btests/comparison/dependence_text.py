@@ -30,9 +30,8 @@ def verdict(document: Document) -> str:
         if not n_found:
             return f"No dependence found in {among}{nothing}."
         most = " and ".join(pairs[0]["columns"])
-        return f"{n_found} of {among} " + (
-            f"is dependent: {most}." if n_found == 1 else f"are dependent, {most} the most."
-        )
+        which = f"is dependent: {most}" if n_found == 1 else f"are dependent, {most} the most"
+        return f"{n_found} of {among} {which}."
     x, y = (_group(document[side]) for side in ("x", "y"))
     if document["dependent"]:
         return f"{x} and {y} depend on each other (p = {document['pvalue']:.4g})."
