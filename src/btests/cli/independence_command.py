@@ -124,7 +124,7 @@ def independence(
         from btests.comparison.dependence_text import screen
 
         found = _run(table, groups, Settings(**options), all_pairs)
-        found["notes"] = [as_flags(note) for note in found["notes"]]
+        found["notes"] = [as_flags(note).replace("null=SignFlip()", "--null swap") for note in found["notes"]]
         click.echo(json.dumps(found, indent=2) if as_json else screen(found, everything=everything))
         if out is not None:
             _draw(found, out, force)  # after the answer: a full disk must not lose it

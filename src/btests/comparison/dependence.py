@@ -14,9 +14,12 @@ from btests.comparison.dependence_columns import Settings, TableColumns, encoded
 from btests.comparison.dependence_text import verdict
 from btests.comparison.format import option, quoted_list
 from btests.independence import independence_test
-from btests.nulls import Null
+from btests.nulls import Null, SignFlip
 from btests.plan import Array
 from btests.result import TestResult
+
+# Fewest and most swaps of a test.
+_SWAPS = (1999, 19_999)
 
 
 def groups_independence(source: Any, x: Sequence[str], y: Sequence[str], settings: Settings) -> dict[str, Any]:
@@ -47,7 +50,7 @@ def groups_independence(source: Any, x: Sequence[str], y: Sequence[str], setting
     facts = TableColumns(table)
     sides = [facts.columns(x, settings, named=True), facts.columns(others, settings, named=bool(y))]
     one, two = (np.hstack(encoded(cells)) for cells in sides)
-    result = run_pair(one, two, settings, facts.notes, budget=settings.budget)
+    result = run_pair(one, two, settings, facts.notes, budget=settings.budget, null=null_for(settings))
     document = {
         **facts.document([*sides[0], *sides[1]], settings, result),
         "x": [cells.name for cells in sides[0]],
@@ -62,7 +65,7 @@ def groups_independence(source: Any, x: Sequence[str], y: Sequence[str], setting
 
 
 def run_pair(
-    x: Array, y: Array, settings: Settings, notes: list[str], *, budget: float | None, null: Null | None = None
+    x: Array, y: Array, settings: Settings, notes: list[str], *, budget: float | None, null: Null | str | None
 ) -> TestResult:
     """Return the test of coordinates (n, d) and (n, e), which are on one scale; warnings become notes."""
     kernel = "gaussian" if settings.statistic == "hsic" and settings.n_kernels == 1 else None
@@ -74,7 +77,7 @@ def run_pair(
             statistic=settings.statistic,
             kernel_x=kernel,
             kernel_y=kernel,
-            null=settings.null if null is None else null,
+            null=null,
             block_size=settings.block_size,
             budget=budget,
             seed=settings.seed,
@@ -82,6 +85,14 @@ def run_pair(
         )
     notes.extend(str(warning.message) for warning in caught)
     return result
+
+
+def null_for(settings: Settings, n_tests: int = 1) -> Null | str | None:
+    """Return the null, with as many swaps as make half the level attainable after correction for ``n_tests``."""
+    if settings.null not in (None, "swap"):
+        return settings.null
+    least, most = _SWAPS
+    return SignFlip(min(most, max(least, math.ceil(2.0 * n_tests / settings.alpha) - 1)))
 
 
 def outcome(result: TestResult, alpha: float, corrected: float | None = None) -> dict[str, Any]:

@@ -17,6 +17,9 @@ _MOST_MISSING = 12
 
 _LONGEST_NAME = 24
 
+# Rows that have more swaps than are drawn.
+_FEW_ROWS = 32
+
 _STATISTICS = {"hsic": "HSIC", "dcov": "dCov^2"}
 
 
@@ -42,7 +45,7 @@ def _unattainable(document: Document) -> str:
     level = f"no p-value can be as small as {document['alpha']:g}"
     if "pairs" in document:
         return f"with so few rows or so many pairs {level} after correction"
-    return f"with so few rows {level}"
+    return f"with so few {'rows' if document['rows']['tested'] < _FEW_ROWS else 'swaps'} {level}"
 
 
 def _group(names: Sequence[str]) -> str:

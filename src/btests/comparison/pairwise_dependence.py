@@ -14,23 +14,19 @@ import numpy as np
 from btests.block_size import BUDGET
 from btests.comparison.align import reasons
 from btests.comparison.compare_options import MAX_ROWS
-from btests.comparison.dependence import outcome, run_pair
+from btests.comparison.dependence import null_for, outcome, run_pair
 from btests.comparison.dependence_columns import Settings, TableColumns, encoded, open_table
 from btests.comparison.dependence_text import verdict
 from btests.comparison.format import option
 from btests.comparison.scores import holm
 from btests.designs.paired import MIN_PAIRS
 from btests.kernels.distances import squared_distances
-from btests.nulls import Null, SignFlip
 from btests.plan import Array, Index
 from btests.statistics.cost import hsic_pair_seconds
 from btests.statistics.u_centering import u_centred
 
 # Rows of a test of all pairs at least, however small the budget of each pair.
 _FEWEST_ROWS = 2000
-
-# Swaps of each pair: so many that half the level is attainable after correction, within these limits.
-_SWAPS = (1999, 19_999)
 
 # Rows of the distance correlations at most, and entries of the distance matrices of all columns.
 _STRENGTH_ROWS, _STRENGTH_ENTRIES = 1000, 2 * 10**7
@@ -56,7 +52,7 @@ def pairs_independence(
     if not pairs:
         why = f": {reasons(facts.excluded)}" if facts.excluded else ""
         raise ValueError(f"{option('all_pairs')} needs two columns, and {table.name} has {len(cells)}{why}")
-    null, budget = _pair_null(len(pairs), settings), _pair_budget(len(pairs), settings)
+    null, budget = null_for(settings, len(pairs)), _pair_budget(len(pairs), settings)
     coordinates, results = encoded(cells), []
     for i, j in pairs:
         results.append(run_pair(coordinates[i], coordinates[j], settings, facts.notes, budget=budget, null=null))
@@ -114,11 +110,3 @@ def _pair_budget(n_pairs: int, settings: Settings) -> float | None:
     if settings.block_size not in (None, "auto") or settings.null == "normal":
         return None
     return (settings.budget or BUDGET) / n_pairs
-
-
-def _pair_null(n_pairs: int, settings: Settings) -> Null | None:
-    """Return swaps that are enough for the correction; None for nulls in closed form."""
-    if settings.null not in (None, "swap"):
-        return None
-    least, most = _SWAPS
-    return SignFlip(min(most, max(least, math.ceil(2.0 * n_pairs / settings.alpha) - 1)))
