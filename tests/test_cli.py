@@ -145,14 +145,14 @@ def test_help_in_all_its_spellings(shell: Shell) -> None:
 
 
 def test_examples_of_the_help_work_as_typed(shell: Shell) -> None:
-    for text in (shell("--help").out, shell("demo", "--help").out, shell("compare", "--help").out):
+    for text in (shell(*words, "--help").out for words in ([], ["demo"], ["compare"], ["independence"])):
         lines = [line.split() for line in text.partition("Examples:")[2].splitlines() if line.strip()]
         assert len(lines) >= 3
         for words in lines:
             assert words[0] == "btests"
-            # A comparison that finds a difference says so by its status, as diff does.
-            is_comparison = words[1] == "compare" or words[1].endswith(".csv")
-            assert shell(*words[1:]).status in ((0, 1) if is_comparison else (0,)), words
+            # Tests that find a difference or dependence exit with status 1.
+            is_test = words[1] in ("compare", "independence") or words[1].endswith(".csv")
+            assert shell(*words[1:]).status in ((0, 1) if is_test else (0,)), words
         for file in (*Path().glob("*.png"), *Path().glob("*.svg"), *Path().glob("*.csv")):
             file.unlink()
 

@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-PAGES = ("guide", "method", "compare", "large", "anytime")
+PAGES = ("guide", "method", "compare", "independence", "large", "anytime")
 DOCUMENTS = [path for path in (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in PAGES)) if path.exists()]
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -35,8 +35,8 @@ def run(command: str, folder: Path) -> str:
     head = [sys.executable, "-m", "btests"] if words[0] == "btests" else [sys.executable]
     tail = [str(ROOT / word) if word.startswith("examples/") else word for word in words[1:]]
     done = subprocess.run([*head, *tail], cwd=folder, capture_output=True, text=True, check=False)
-    # A comparison that finds a difference says so by its status, as diff does.
-    assert done.returncode in ((0, 1) if words[1] == "compare" else (0,)), done.stderr
+    # Tests that find a difference or dependence exit with status 1.
+    assert done.returncode in ((0, 1) if words[1] in ("compare", "independence") else (0,)), done.stderr
     return done.stdout
 
 
