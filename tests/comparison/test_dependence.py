@@ -13,7 +13,7 @@ from btests.comparison.dependence_columns import Settings, TableColumns, encoded
 from btests.comparison.dependence_text import screen
 from btests.comparison.encoding import Encoding
 from btests.comparison.pairwise_dependence import distance_correlations, pairs_independence
-from btests.comparison.scores import holm
+from btests.multiple_testing import holm
 
 
 def mixed(n: int = 300, seed: int = 0) -> dict[str, Any]:

@@ -18,9 +18,9 @@ from btests.comparison.dependence import null_for, outcome, run_pair
 from btests.comparison.dependence_columns import Settings, TableColumns, encoded, open_table
 from btests.comparison.dependence_text import verdict
 from btests.comparison.format import option
-from btests.comparison.scores import holm
 from btests.designs.paired import MIN_PAIRS
 from btests.kernels.distances import squared_distances
+from btests.multiple_testing import holm
 from btests.plan import Array, Index
 from btests.statistics.cost import hsic_pair_seconds
 from btests.statistics.u_centering import u_centred

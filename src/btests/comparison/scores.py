@@ -188,18 +188,3 @@ def _share_above_all(scores: Array, exhaustive: bool) -> Array:
     among = np.sort(scores[:-1] if exhaustive else scores)
     below = np.searchsorted(among, scores - _TIE * (1.0 + np.abs(scores)), side="left")
     return np.asarray(np.maximum(among.size - below, 1) / among.size)
-
-
-def holm(pvalues: Array) -> Array:
-    """Return p-values corrected for their number by Holm's method: (c,) to (c,).
-
-    Examples
-    --------
-    >>> holm(np.array([0.01, 0.5, 0.02])).tolist()
-    [0.03, 0.5, 0.04]
-    """
-    order = np.argsort(pvalues, kind="stable")
-    stepped = np.maximum.accumulate(pvalues[order] * (len(pvalues) - np.arange(len(pvalues))))
-    out = np.empty(len(pvalues))
-    out[order] = np.minimum(1.0, stepped)
-    return out

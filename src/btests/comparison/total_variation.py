@@ -11,8 +11,8 @@ import numpy as np
 from btests.comparison.cells import Cells
 from btests.comparison.changes import N_PHASES, phases
 from btests.comparison.features import pooled_ranks
-from btests.comparison.scores import holm
 from btests.kernels import properties_of
+from btests.multiple_testing import holm
 from btests.plan import Array, Index
 from btests.result import TestResult
 
