@@ -119,7 +119,7 @@ def cells(quick: bool) -> Iterator[Cell]:
     """Yield the grid: more trials where there is nothing to find."""
     for n in (50,) if quick else (500, 200, 50):
         for problem in PROBLEMS:
-            trials = 100 if not problem.startswith("independent") else 200 if n == 500 else 1000
+            trials = 100 if not problem.startswith("independent") else {500: 200, 200: 500}.get(n, 1000)
             yield Cell(problem, n, 5 if quick else trials)
 
 
