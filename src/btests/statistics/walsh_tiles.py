@@ -48,7 +48,10 @@ class Layout:
         return np.stack([by_row[..., v::g].sum(axis=-1) for v in range(g)], axis=-1)
 
     def moments(self, products: Array, margins: tuple[Array, Array], rests: tuple[Array, Array]) -> tuple[Array, Array]:
-        """Return values (m,) and moments (m, k, k) from group sums, row sums (m, b) and rows that stay (m, b, f)."""
+        """Return values (m,) and moments (m, k, k) from group sums, row sums (m, b) and rows that stay (m, b, f).
+
+        See docs/method.md, "Independence", for the formulas.
+        """
         q, g, b = self.q, self.n_groups, self.b
         n, members = self.n_tuples * q, np.arange(q)
         tiles = products.transpose(0, 2, 1, 4, 3) / q**2  # (m, u, alpha, v, beta)
