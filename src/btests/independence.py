@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from itertools import product
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -21,37 +19,25 @@ from btests._validation import (
     check_threads,
     column_names,
 )
-from btests.block_size import BlockSize, check_block_rule
+from btests.block_size import check_block_rule
 from btests.data.row_permutation import permutation_of
-from btests.data.sample import AnySample, Sample
+from btests.data.sample import Sample
 from btests.designs import Paired
-from btests.kernels import Energy, Gaussian, Kernel, KernelPair, Laplacian, Linear, Matern, median_bandwidth
-from btests.kernels.fingerprint import fingerprint
+from btests.independence_pipeline import Family, IndependenceProcedure
+from btests.kernels import Energy, Gaussian, Kernel, KernelPair, Laplacian, Linear, Matern
 from btests.nulls import ExactMoments, Null, Permutation, SignFlip
-from btests.nulls.null import check_sizes, kinds_of_blocks, wants_gram
-from btests.pipeline import Names, run_test
-from btests.plan import Plan
+from btests.nulls.null import kinds_of_blocks, wants_gram
 from btests.result import TestResult
-from btests.scaling import check_scale, robust_scale, warn_of_scales
-from btests.selection import Aggregate, MedianFamily, Setting
+from btests.scaling import check_scale
+from btests.selection import MedianFamily, Setting
 from btests.selection.family import check_family
-from btests.statistics import HSIC, Executor, plan_for
-from btests.statistics.checks import check_kernel
-from btests.statistics.cost import hsic_pair_seconds
 from btests.statistics.hsic import MIN_ROWS
-from btests.symmetries import Redraw
 
 #: Bandwidths of x and of y that the default combines, in units of the median heuristic.
 FACTORS = (0.5, 1.0, 2.0)
 
-# Rows that bandwidths and scales are estimated from: whole tuples of every size.
-_ROWS = 1024
-
 _RADIAL: dict[str, Callable[[float], Kernel]] = {"gaussian": Gaussian, "laplacian": Laplacian, "matern": Matern}
 _FIXED: dict[str, Kernel] = {"energy": Energy(), "linear": Linear()}
-
-#: One block of at most so many rows is permuted as a whole by default: of so few, tuples have few swaps.
-MAX_PERMUTED = 64
 
 #: Nulls by name.
 NULLS: dict[str, Callable[[], Null]] = {
@@ -63,7 +49,6 @@ NULLS: dict[str, Callable[[], Null]] = {
 }
 
 AnyKernel = Kernel | MedianFamily | Sequence[Kernel] | str | None
-Family = MedianFamily | tuple[Kernel, ...]
 
 
 def independence_test(
@@ -181,116 +166,6 @@ def independence_test(
     opened = procedure.opened(number, procedure.setting.executor, how, (column_names(x), column_names(y)))
     with limit_threads(n_threads):
         return opened.run(Sample(rows[0], order), Sample(rows[1], order))
-
-
-@dataclass(frozen=True, slots=True)
-class IndependenceProcedure:
-    """Test of independence: kernels, null distribution and settings, for samples of any kind.
-
-    Attributes
-    ----------
-    kernels_x, kernels_y : MedianFamily or tuple of Kernel
-        Kernels of x and of y.
-    null, seed, setting, order, began, scale
-        See :class:`btests.pipeline.Procedure`.
-    names : tuple
-        Names of the columns of x and of y, or None.
-    permutes : bool
-        Whether one block of few rows is permuted as a whole instead of within tuples.
-    """
-
-    kernels_x: Family
-    kernels_y: Family
-    null: Null
-    seed: int
-    setting: Setting
-    order: str
-    began: float
-    scale: bool | None = False
-    names: tuple[Names, Names] = (None, None)
-    permutes: bool = False
-
-    design: ClassVar[Paired] = Paired()
-
-    def identity(self) -> str:
-        """Return everything that the result depends on except rows and seed, as text."""
-        kernels = fingerprint(self.kernels_x), fingerprint(self.kernels_y)
-        return repr(("independence", *kernels, self.setting, self.null, self.scale))
-
-    def opened(self, seed: int, executor: Executor, order: str, names: tuple[Names, Names]) -> IndependenceProcedure:
-        """Return the procedure for samples that were opened; several named columns are scaled by default."""
-        named = any(own is not None and len(own) > 1 for own in names)
-        scale = True if self.scale is None and named else self.scale
-        setting = replace(self.setting, executor=executor)
-        return replace(self, seed=seed, setting=setting, order=order, scale=scale, names=names)
-
-    def run(self, x: AnySample, y: AnySample) -> TestResult:
-        """Return the test of two paired samples."""
-        self.design.check(len(x), len(y), x.width, y.width)
-        size, rule = self._size(x, y)
-        # Full permutations leave nothing as it is but all rows together.
-        some = len(x) if wants_gram(self.null) else _whole_blocks(Plan(len(x), len(y), len(x) // size))
-        scales: list[float] = []
-        if self.scale:
-            both = []
-            for sample in (x, y):
-                own = np.array([robust_scale(column)[1] for column in sample.first(some).astype(np.float64).T])
-                scales.extend(own.tolist())
-                both.append(sample.scaled(own))
-            x, y = both
-        elif self.scale is None:
-            for sample, names in zip((x, y), self.names, strict=True):
-                warn_of_scales(sample, sample, names)
-        kernels = tuple(
-            KernelPair(a, b) for a, b in product(_made(self.kernels_x, x, some), _made(self.kernels_y, y, some))
-        )
-        for pair in kernels:
-            check_kernel(pair.x, x, x)
-            check_kernel(pair.y, y, y)
-        statistic = HSIC(kernels, getattr(self.null, "order", 0))
-        if self.permutes and size == len(x) <= MAX_PERMUTED and isinstance(self.null, SignFlip):
-            statistic = replace(statistic, symmetry=Redraw(self.null.n_resamples, self.seed))
-        found = run_test(
-            statistic,
-            (x, y),
-            plan_for(statistic, len(x), len(y), size),
-            self.setting.executor,
-            self.null,
-            seed=self.seed,
-            selector=Aggregate(kernels) if len(kernels) > 1 else None,
-            order=self.order,
-            began=self.began,
-        )
-        return replace(found, block_rule=rule, scale=tuple(scales) if self.scale else None, paired=True)
-
-    def _size(self, x: AnySample, y: AnySample) -> BlockSize:
-        n = len(x)
-        if wants_gram(self.null):
-            if self.setting.rule.exponent is not None or self.setting.rule.size not in (None, n):
-                raise ValueError(f"{self.null!r} tests all rows at once: block_size must be {n} or None")
-            check_sizes(self.null, n, n)
-            return BlockSize(n, "one block")
-        n_x, n_y = (len(own if isinstance(own, tuple) else own.factors) for own in (self.kernels_x, self.kernels_y))
-        seconds = hsic_pair_seconds(n_x, n_y, x.width + y.width)
-        found = self.setting.rule.size_for(n, n, seconds)
-        return found if found.size >= MIN_ROWS else BlockSize(MIN_ROWS, found.rule)
-
-
-def _made(kernels: MedianFamily | tuple[Kernel, ...], sample: AnySample, n_rows: int) -> tuple[Kernel, ...]:
-    """Return kernels; bandwidths are from the first ``n_rows`` rows of a sample."""
-    if isinstance(kernels, tuple):
-        return kernels
-    return kernels.around(median_bandwidth(sample.first(n_rows).astype(np.float64)))
-
-
-def _whole_blocks(plan: Plan) -> int:
-    """Return how many rows the bandwidths are from: whole blocks, or whole tuples of the first.
-
-    Swaps change neither, so that p-values stay exact.
-    """
-    if plan.start(1)[0] >= _ROWS:
-        return _ROWS
-    return max(plan.start(block)[0] for block in range(plan.n_blocks + 1) if plan.start(block)[0] <= _ROWS)
 
 
 def _kernels_of(
