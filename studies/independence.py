@@ -39,7 +39,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "default": {"null": SignFlip(999)},
     "median": _families(1.0),
     "2 x 2": _families(0.5, 1.0),
-    "5 x 5": _families(0.25, 0.5, 1.0, 2.0, 4.0),
+    "3 x 3": _families(0.5, 1.0, 2.0),
     "dcov": {"statistic": "dcov", "null": SignFlip(999)},
     "median, Pearson III": {**_families(1.0), "null": "pearson"},
     "median, permutations": {**_families(1.0), "null": Permutation(999)},

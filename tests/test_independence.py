@@ -37,7 +37,8 @@ def test_every_null_finds_a_dependence_without_correlation(statistic: str, null:
 def test_several_bandwidths_are_tested_at_once_by_default() -> None:
     found = independence_test(*data(), seed=1)
     assert found.pvalue == 0.0005
-    assert len(found.candidates) == 9
+    assert len(found.candidates) == 25
+    assert len(independence_test(*data(), seed=1, budget=0.001).candidates) == 9
     assert isinstance(found.kernel, KernelPair)
     assert "300 pairs, in one block" in str(found)
 

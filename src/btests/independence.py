@@ -23,7 +23,7 @@ from btests.block_size import check_block_rule
 from btests.data.row_permutation import permutation_of
 from btests.data.sample import Sample
 from btests.designs import Paired
-from btests.independence_pipeline import Family, IndependenceProcedure
+from btests.independence_pipeline import DEFAULT_FAMILY, Family, IndependenceProcedure
 from btests.kernels import Energy, Gaussian, Kernel, KernelPair, Laplacian, Linear, Matern
 from btests.nulls import ExactMoments, Null, Permutation, SignFlip
 from btests.nulls.null import kinds_of_blocks, wants_gram
@@ -32,9 +32,6 @@ from btests.scaling import check_scale
 from btests.selection import MedianFamily, Setting
 from btests.selection.family import check_family
 from btests.statistics.hsic import MIN_ROWS
-
-#: Bandwidths of x and of y that the default combines, in units of the median heuristic.
-FACTORS = (0.5, 1.0, 2.0)
 
 _RADIAL: dict[str, Callable[[float], Kernel]] = {"gaussian": Gaussian, "laplacian": Laplacian, "matern": Matern}
 _FIXED: dict[str, Kernel] = {"energy": Energy(), "linear": Linear()}
@@ -83,8 +80,8 @@ def independence_test(
     kernel_x, kernel_y : Kernel, str, MedianFamily, list of Kernel or None
         Kernels of the HSIC: an object, a function of two arrays, or ``"gaussian"``, ``"laplacian"``, ``"matern"`` (of
         median bandwidth), ``"energy"`` or ``"linear"``. Of lists and families all combinations of x and y are tested at
-        once, with an exact correction. None is ``MedianFamily((0.5, 1, 2))`` for both, or the median bandwidth where
-        the other kernel is given.
+        once, with an exact correction. None is ``MedianFamily((0.25, 0.5, 1, 2, 4))`` for both, ``(0.5, 1, 2)`` where
+        one block of all rows would be beyond the budget, or the median bandwidth where the other kernel is given.
     exponent : float
         Exponent of the distances of ``"dcov"``, between 0 and 2, both excluded.
     block_size : int, {"sqrt", "auto"} or None
@@ -187,7 +184,7 @@ def _kernels_of(
 def _kernel_of(name: str, kernel: Any, several: bool) -> Family:
     """Return the kernels that an argument names; None is a Gaussian, of several bandwidths if so wanted."""
     if kernel is None:
-        return MedianFamily(FACTORS if several else (1.0,))
+        return DEFAULT_FAMILY if several else MedianFamily((1.0,))
     if isinstance(kernel, MedianFamily):
         return kernel
     if isinstance(kernel, (list, tuple)):

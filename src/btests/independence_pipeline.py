@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from btests.block_size import BlockSize
+from btests.block_size import BlockRule, BlockSize
 from btests.data.sample import AnySample
 from btests.designs import Paired
 from btests.kernels import Kernel, KernelPair, median_bandwidth
@@ -33,6 +33,11 @@ MAX_PERMUTED = 64
 _ROWS = 1024
 
 Family = MedianFamily | tuple[Kernel, ...]
+
+#: Bandwidths of x and of y by default, in units of the median heuristic: where one block of all rows with all their
+#: combinations is within the budget, and otherwise. docs/independence.md compares them.
+DEFAULT_FAMILY = MedianFamily((0.25, 0.5, 1.0, 2.0, 4.0))
+SMALLER_FAMILY = MedianFamily((0.5, 1.0, 2.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,8 @@ class IndependenceProcedure:
     def run(self, x: AnySample, y: AnySample) -> TestResult:
         """Return the test of two paired samples."""
         self.design.check(len(x), len(y), x.width, y.width)
+        if self.kernels_x is DEFAULT_FAMILY and self.kernels_y is DEFAULT_FAMILY and not self._affords_one_block(x, y):
+            return replace(self, kernels_x=SMALLER_FAMILY, kernels_y=SMALLER_FAMILY).run(x, y)
         size, rule = self._size(x, y)
         # Full permutations leave nothing as it is but all rows together.
         some = len(x) if wants_gram(self.null) else _whole_blocks(Plan(len(x), len(y), len(x) // size))
@@ -122,10 +129,16 @@ class IndependenceProcedure:
                 raise ValueError(f"{self.null!r} tests all rows at once: block_size must be {n} or None")
             check_sizes(self.null, n, n)
             return BlockSize(n, "one block")
-        n_x, n_y = (len(own if isinstance(own, tuple) else own.factors) for own in (self.kernels_x, self.kernels_y))
-        seconds = hsic_pair_seconds(n_x, n_y, x.width + y.width)
-        found = self.setting.rule.size_for(n, n, seconds)
+        found = self.setting.rule.size_for(n, n, self._pair_seconds(x, y))
         return found if found.size >= MIN_ROWS else BlockSize(MIN_ROWS, found.rule)
+
+    def _affords_one_block(self, x: AnySample, y: AnySample) -> bool:
+        rule = BlockRule(budget=self.setting.rule.budget)
+        return rule.size_for(len(x), len(y), self._pair_seconds(x, y)).rule == "one block"
+
+    def _pair_seconds(self, x: AnySample, y: AnySample) -> float:
+        n_x, n_y = (len(own if isinstance(own, tuple) else own.factors) for own in (self.kernels_x, self.kernels_y))
+        return hsic_pair_seconds(n_x, n_y, x.width + y.width)
 
 
 def _made(kernels: MedianFamily | tuple[Kernel, ...], sample: AnySample, n_rows: int) -> tuple[Kernel, ...]:

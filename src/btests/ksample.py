@@ -12,7 +12,8 @@ import numpy as np
 
 from btests._validation import check_alpha, check_batch, check_names, check_seed, column_names
 from btests.api import btest
-from btests.independence import FACTORS, independence_test
+from btests.independence import independence_test
+from btests.independence_pipeline import DEFAULT_FAMILY
 from btests.kernels import Kernel, Linear
 from btests.multiple_testing import holm
 from btests.nulls import Null
@@ -151,7 +152,7 @@ def ksample_test(
     >>> a, b, c = (rng.normal(size=(200, 2)) * scale for scale in (1.0, 1.0, 1.5))
     >>> found = btests.ksample_test(a, b, c, names=["a", "b", "c"], seed=1)
     >>> found.pvalue
-    0.001
+    0.0015
     >>> [(found.names[p.first], found.names[p.second]) for p in found.pairs if p.pvalue <= 0.05]
     [('a', 'c'), ('b', 'c')]
     """
@@ -170,7 +171,7 @@ def ksample_test(
     result = independence_test(
         pooled,
         members,
-        kernel_x=MedianFamily(FACTORS) if kernel is None else kernel,
+        kernel_x=DEFAULT_FAMILY if kernel is None else kernel,
         kernel_y=Linear(),
         block_size=block_size,
         null=null,

@@ -28,3 +28,10 @@ def test_every_problem_draws_rows_of_one_length() -> None:
     for draw, noise in independence.PROBLEMS.values():
         x, y = draw(np.random.default_rng(0), 40, noise)
         assert len(x) == len(y) == 40
+
+
+def test_the_tables_in_the_docs_come_from_the_counts_beside_them() -> None:
+    text = (DOCS / "independence.md").read_text(encoding="utf-8")
+    report = independence.to_report(read_csv(DOCS / "independence.csv"))
+    assert report.text is not None
+    assert report.text("python -m studies.independence --seed 2013").rstrip() in text

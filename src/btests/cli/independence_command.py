@@ -49,7 +49,7 @@ _LISTS = ("exclude", "missing", "categories")
     "--null",
     type=click.Choice(("swap", "normal", "pearson", "permutation")),
     default=None,
-    help="How the p-value is found; swap by default. The others take one Gaussian kernel in place of nine pairs.",
+    help="How the p-value is found; swap by default. The others take one Gaussian kernel in place of several pairs.",
 )
 @click.option(
     "--alpha",

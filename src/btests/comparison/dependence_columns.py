@@ -16,7 +16,7 @@ from btests.comparison.format import option, quoted_list
 from btests.comparison.sources import Loaded, load
 from btests.comparison.tokens import mark_missing
 from btests.designs.paired import MIN_PAIRS
-from btests.independence import FACTORS
+from btests.independence_pipeline import SMALLER_FAMILY
 from btests.plan import Array
 from btests.result import TestResult
 
@@ -44,7 +44,7 @@ class Settings:
     @property
     def n_kernels(self) -> int:
         """Number of kernels of each side: several need swaps, which the kernels share."""
-        return len(FACTORS) if self.statistic == "hsic" and self.null in (None, "swap") else 1
+        return len(SMALLER_FAMILY.factors) if self.statistic == "hsic" and self.null in (None, "swap") else 1
 
 
 @dataclass(frozen=True, slots=True)
