@@ -30,12 +30,11 @@ def biased_energy(x: Any, y: Any) -> float:
     return float((N - 1) / N * unbiased(x, y, "energy") + 2.0 * partners / N**2)
 
 
-@pytest.mark.parametrize("d", [1, 2, 10])
+@pytest.mark.parametrize("d", [1, 10])
 def test_energy_distance_is_that_of_dcor(d: int) -> None:
     x, y = samples(d)
-    assert biased_energy(x, y) == pytest.approx(
-        computed("import dcor; out = float(dcor.energy_distance(x, y))", x=x, y=y), rel=1e-12
-    )
+    theirs = computed("import dcor; out = float(dcor.energy_distance(x, y))", x=x, y=y)
+    assert biased_energy(x, y) == pytest.approx(theirs, rel=1e-12)
 
 
 def test_energy_distance_of_one_column_is_that_of_scipy() -> None:
