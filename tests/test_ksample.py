@@ -24,7 +24,7 @@ def test_the_sample_that_differs_is_named() -> None:
     statistic, pvalue = found
     assert (statistic, pvalue) == (found.result.statistic, 0.0005)
     assert {(p.first, p.second) for p in found.pairs if p.pvalue <= 0.05} == {(0, 2), (1, 2)}
-    assert "B-test of 3 samples: not all alike" in str(found)
+    assert "B-test of 3 samples: not all of one distribution" in str(found)
     assert json.loads(found.to_json())["sizes"] == [120, 130, 140]
     assert found == ksample_test(*samples(1.0, 1.0, 2.0), names=["a", "b", "c"], seed=1)
 

@@ -81,10 +81,10 @@ class KSampleResult:
         return json.dumps(self.to_dict())
 
     def __str__(self) -> str:
-        verdict = "not all alike (p <= 0.05)" if self.rejects(0.05) else "no difference found at level 0.05"
+        found, none = "not all of one distribution (p <= 0.05)", "no difference found at level 0.05"
         rows = ", ".join(f"{name} {size}" for name, size in zip(self.names, self.sizes, strict=True))
         lines = [
-            f"B-test of {len(self.names)} samples: {verdict}",
+            f"B-test of {len(self.names)} samples: {found if self.rejects(0.05) else none}",
             f"  p-value   {self.pvalue:.4g}",
             f"  rows      {rows}, {self.result.blocks_text()}",
             f"  null      {self.result.null!r}, seed {self.result.seed}",

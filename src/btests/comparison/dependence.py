@@ -88,11 +88,12 @@ def run_pair(
 
 
 def null_for(settings: Settings, n_tests: int = 1) -> Null | str | None:
-    """Return the null, with as many swaps as make half the level attainable after correction for ``n_tests``."""
-    if settings.null not in (None, "swap"):
-        return settings.null
+    """Return the null, with as many draws as make half the level attainable after correction for ``n_tests``."""
     least, most = _SWAPS
-    return SignFlip(min(most, max(least, math.ceil(2.0 * n_tests / settings.alpha) - 1)))
+    n_draws = math.ceil(2.0 * n_tests / settings.alpha) - 1
+    if settings.null not in (None, "swap") or n_draws <= least:
+        return settings.null  # None permutes all of few rows
+    return SignFlip(min(most, n_draws))
 
 
 def outcome(result: TestResult, alpha: float, corrected: float | None = None) -> dict[str, Any]:
