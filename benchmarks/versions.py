@@ -70,4 +70,4 @@ def table(old: str, new: str, n_rounds: int = 25) -> Table:
 
 
 if __name__ == "__main__":
-    print(table(*sys.argv[1:3]).markdown())
+    print(table(sys.argv[1], sys.argv[2]).markdown())
