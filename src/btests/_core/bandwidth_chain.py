@@ -50,12 +50,15 @@ class Chain:
         0 for a new exponential, else how often the value of the member before is squared.
     order : array of intp, shape (n,)
         Index of each member in the caller's list.
+    exponent : int
+        Power of the scale in the exponent of a kernel.
     """
 
     scale: float
     ratios: Array
     squarings: npt.NDArray[np.int32]
     order: npt.NDArray[np.intp]
+    exponent: int
 
     def n_wide(self, far: float) -> int:
         """Return the number of kernels, from the widest on, that are all but 1 at the squared distance ``far``.
@@ -65,8 +68,22 @@ class Chain:
         first = far * self.scale * self.scale
         if not (self.order.size > 1 and np.all(self.squarings[1:] == 2) and 0.0 < first < math.inf):
             return 0
-        n = min(math.floor(math.log2(WIDE_REACH / first) / 2.0), self.order.size - 1) + 1
+        wider = WIDE_REACH / first  # inf where all kernels are wide beyond measure
+        last = self.order.size - 1
+        n = 1 + (last if wider == math.inf else min(math.floor(math.log2(wider) / 2.0), last))
         return n if n >= _FEWEST_WIDE else 0
+
+    def n_above_half(self, spread: Array) -> int:
+        """Return the number of kernels, from the widest on, that are above 1/2 at a typical distance.
+
+        ``spread`` is the mean squared deviation of each coordinate. The answer decides on a form of the kernels that
+        is accurate in either case: their values or, of so many, their values less 1.
+        """
+        if self.exponent == 2:
+            distance = 2.0 * float(spread.sum()) * self.scale * self.scale
+        else:
+            distance = float(np.sqrt(2.0 * spread).sum()) * self.scale
+        return int(np.count_nonzero(self.ratios * distance < 1.0))
 
 
 def belong_together(shape: str) -> bool:
@@ -90,4 +107,4 @@ def chain(terms: tuple[Term, ...]) -> Chain:
         # Bandwidths on a grid of powers are off by a rounding or two.
         if 1 <= whole <= _MOST_SQUARINGS and abs(times - whole) < 1e-14:
             squarings[i] = whole
-    return Chain(first, ratios, squarings, order)
+    return Chain(first, ratios, squarings, order, exponent)

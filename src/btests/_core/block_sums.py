@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from btests._core.bandwidth_chain import Chain, Term, chain
 from btests._core.constants import (
@@ -22,7 +20,7 @@ from btests._core.constants import (
     SUM_STEP,
 )
 from btests._core.layout import lanes_are_blocks
-from btests._core.library import Task, loaded
+from btests._core.library import Rows, Task, address_of, loaded
 from btests._core.threads import map_ranges
 from btests.pairwise_sum import starts
 from btests.plan import Array, Index, Plan
@@ -31,30 +29,9 @@ from btests.plan import Array, Index, Plan
 _FEW_NODES = 16
 
 
-class _Frame(Protocol):
-    @property
-    def origin(self) -> Array: ...
-
-    def reach(self) -> float: ...
-
-
-class _Sample(Protocol):
-    @property
-    def rows(self) -> npt.NDArray[Any]: ...
-
-    @property
-    def order(self) -> npt.NDArray[np.int64] | None: ...
-
-    @property
-    def start(self) -> int: ...
-
-    @property
-    def location(self) -> _Frame: ...
-
-
 def summarize(
-    x: _Sample,
-    y: _Sample,
+    x: Rows,
+    y: Rows,
     plan: Plan,
     numbers: tuple[int, int],
     nodes: Index,
@@ -136,12 +113,12 @@ def _in_parts(run: Callable[..., None], n_nodes: int, shape: tuple[int, ...], wo
     run(0, n_nodes, step=CONCLUDE_STEP, sums=total)
 
 
-def _task(x: _Sample, y: _Sample, plan: Plan, term: Term, links: Chain, *, lanes: bool) -> Task:
+def _task(x: Rows, y: Rows, plan: Plan, term: Term, links: Chain, *, lanes: bool) -> Task:
     n_kernels, d = links.order.size, x.rows.shape[1]
     n_wide = links.n_wide(x.location.reach()) if lanes and n_kernels > 1 else 0
     return Task(
-        x=_address(x),
-        y=_address(y),
+        x=address_of(x),
+        y=address_of(y),
         order_x=None if x.order is None else x.order.ctypes.data,
         order_y=None if y.order is None else y.order.ctypes.data,
         origin=x.location.origin.ctypes.data,
@@ -161,13 +138,6 @@ def _task(x: _Sample, y: _Sample, plan: Plan, term: Term, links: Chain, *, lanes
         paired=plan.paired,
         lanes_are_blocks=lanes,
     )
-
-
-def _address(sample: _Sample) -> int:
-    """Return the address of row 0 of the whole sample, from which the loops count."""
-    rows = sample.rows
-    first = sample.start * rows.shape[1] * rows.itemsize
-    return int(rows.ctypes.data) - int(first)
 
 
 def _run(task: Task, float32: bool) -> None:

@@ -18,6 +18,9 @@ N_PARTS = 8
 MAX_GROUPS = 32
 N_GROUP_SUMS = 6
 
+# Rows of a tuple of the HSIC, at most.
+MAX_TUPLE = 8
+
 # Rows of a matrix that sign flips act on, at most.
 MAX_SIGNS = 64
 

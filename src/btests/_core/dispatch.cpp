@@ -47,7 +47,10 @@ BTESTS_API int btests_size_of_task() { return sizeof(btests::Task); }  // for th
 BTESTS_API int btests_summarize(const btests::Task* t, std::int32_t in_float32) {
     return in_float32 ? current->summarize_f32(*t) : current->summarize_f64(*t);
 }
+BTESTS_API int btests_hsic(const btests::Task* x, const btests::Task* y) { return current->hsic(*x, *y); }
+BTESTS_API std::int64_t btests_hsic_sums(const btests::Task* x, const btests::Task* y) { return current->hsic_sums(*x, *y); }
 BTESTS_API void btests_flip(const double* moments, const std::uint64_t* words, double* out, std::int64_t n_strata,
                             std::int64_t n_groups, std::int64_t n_words, std::int64_t first, std::int64_t last) {
     current->flip(moments, words, out, n_strata, n_groups, n_words, first, last);
 }
+BTESTS_API int btests_fourier_sums(const btests::FourierTask* t) { return current->fourier_sums(*t); }

@@ -1,4 +1,4 @@
-"""The shared library: loading it, its task structure, and the choice of the instruction set.
+"""The shared library: loading it, its tasks, the rows that they take, and the choice of the instruction set.
 
 The library is C++ behind a C interface, so that one build serves every Python and a call releases the interpreter's
 lock. Where it was not built, ``is_available()`` is False and callers use numpy.
@@ -8,8 +8,13 @@ from __future__ import annotations
 
 import ctypes
 from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from btests._core.constants import INSTRUCTION_SETS
+from btests.plan import Array
 
 
 class Task(ctypes.Structure):
@@ -19,7 +24,10 @@ class Task(ctypes.Structure):
         *((name, ctypes.c_void_p) for name in ("x", "y", "order_x", "order_y", "origin", "edges")),
         *((name, ctypes.c_void_p) for name in ("ratios", "squarings", "values", "moments", "sums")),
         *((name, ctypes.c_int64) for name in ("n_x", "n_y", "d", "n_blocks", "n_groups", "first_node", "last_node")),
-        *((name, ctypes.c_int64) for name in ("n_kernels", "n_wide", "values_step", "moments_step", "part")),
+        *(
+            (name, ctypes.c_int64)
+            for name in ("n_kernels", "n_wide", "values_step", "moments_step", "part", "tuple_size")
+        ),
         ("scale", ctypes.c_double),
         *(
             (name, ctypes.c_int32)
@@ -37,8 +45,12 @@ def _load() -> ctypes.CDLL | None:
         raise ImportError(f"{path.name} was built for another version of btests; install the package again")
     library.btests_instruction_set.restype = ctypes.c_char_p
     library.btests_summarize.argtypes = [ctypes.POINTER(Task), ctypes.c_int32]
+    for function in (library.btests_hsic, library.btests_hsic_sums):
+        function.argtypes = [ctypes.POINTER(Task)] * 2
+    library.btests_hsic_sums.restype = ctypes.c_int64
     library.btests_flip.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_int64] * 5
     library.btests_flip.restype = None
+    library.btests_fourier_sums.argtypes = [ctypes.c_void_p]
     return library
 
 
@@ -66,3 +78,36 @@ def use_instruction_set(name: str | None) -> None:
     level = -1 if name is None else INSTRUCTION_SETS[name]
     if _library is None or _library.btests_use_level(level) != 0:
         raise ValueError(f"this machine or this build has no loops for {name!r}")
+
+
+class _Location(Protocol):
+    @property
+    def origin(self) -> Array: ...
+
+    @property
+    def spread(self) -> Array: ...
+
+    def reach(self) -> float: ...
+
+
+class Rows(Protocol):
+    """Rows of a sample in their order: see ``btests.data.sample``."""
+
+    @property
+    def rows(self) -> npt.NDArray[Any]: ...
+
+    @property
+    def order(self) -> npt.NDArray[np.int64] | None: ...
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def location(self) -> _Location: ...
+
+
+def address_of(sample: Rows) -> int:
+    """Return the address of row 0 of the whole sample, from which the loops count."""
+    rows = sample.rows
+    first = sample.start * rows.shape[1] * rows.itemsize
+    return int(rows.ctypes.data) - int(first)

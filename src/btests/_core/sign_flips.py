@@ -1,4 +1,4 @@
-"""Sign flips of moments by the compiled loops; ``btests.nulls.sign_draws`` has the numpy version."""
+"""Sign flips of moments by the compiled loops; ``btests.symmetries.swap_groups`` has the numpy version."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from btests._core.threads import map_ranges
 from btests.plan import Array
 
 
-def flip(moments: Array, words: npt.NDArray[np.uint64], n_draws: int) -> Array:
+def flip(moments: Array, words: npt.NDArray[np.uint64], n_draws: int, n_threads: int | None = None) -> Array:
     """Return ``sum_f s_f' C_f s_f`` for each draw of signs: moments (f, g, g) and words to (n_draws,)."""
     library = loaded()
     n_strata, n_groups, n_words = words.shape
@@ -26,5 +26,5 @@ def flip(moments: Array, words: npt.NDArray[np.uint64], n_draws: int) -> Array:
             moments.ctypes.data, words.ctypes.data, out.ctypes.data, n_strata, n_groups, n_words, first, last
         )
 
-    map_ranges(run, n_words, work=moments.size * n_draws // 2)
+    map_ranges(run, n_words, moments.size * n_draws // 2, n_threads)
     return out[:n_draws]

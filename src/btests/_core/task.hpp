@@ -23,8 +23,10 @@ struct Task {
     std::int64_t first_node, last_node;
     std::int64_t n_kernels;   // 1, or the members of a family
     std::int64_t n_wide;      // of a family: so many of the first are wide, and `scale` is that of the last of these
+                              // (of HSIC: so many are stored as k - 1, and `scale` is that of the first)
     std::int64_t values_step, moments_step;  // from one kernel's values and moments to the next one's
     std::int64_t part;        // which rows of a large block, for SUM_STEP
+    std::int64_t tuple_size;  // of HSIC: rows of a tuple, which are in n_groups groups
     double scale;             // factor of the coordinates
     std::int32_t shape;       // which function of the distance
     std::int32_t power;       // its integer parameter
@@ -34,13 +36,32 @@ struct Task {
     std::int32_t step;              // ALL_STEPS, or one of the halves of the work on large blocks
 };
 
+// The arguments of sums of random Fourier features. Mirrors btests._core.fourier_sums.FourierTask field by field.
+struct FourierTask {
+    const void* rows;             // row-major (n, d)
+    const std::int64_t* order;    // rows, those of a bin together
+    const std::int64_t* edges;    // of the bins in `order`: (n_bins + 1,)
+    const double* origin;         // subtracted from every row: (d,)
+    const double* frequencies;    // in turns for a unit of each coordinate: (d, n_frequencies)
+    const std::int32_t* doublings;  // of the angle before each level: (n_levels,)
+    std::int64_t* sums;           // out: added to (n_bins, n_levels, 2, n_frequencies), cosines then sines
+    std::int64_t d, n_frequencies, n_levels;  // a multiple of 16 frequencies
+    std::int64_t first_bin, last_bin;
+    double magic;                 // 1.5 2^52 units of the sums; its bits are added for every row
+    std::int32_t rows_are_float32;
+};
+
 // The loops of one instruction set.
 struct Loops {
     const char* name;
     int (*summarize_f64)(const Task&);
     int (*summarize_f32)(const Task&);
+    // HSIC of pairs (x, y): each task has the rows of one side as its x, and its kernels; that of x has the results.
+    int (*hsic)(const Task& x, const Task& y);
+    std::int64_t (*hsic_sums)(const Task& x, const Task& y);  // numbers of a part of the sums of a block
     void (*flip)(const double* moments, const std::uint64_t* words, double* out, std::int64_t n_strata,
                  std::int64_t n_groups, std::int64_t n_words, std::int64_t first_word, std::int64_t last_word);
+    int (*fourier_sums)(const FourierTask&);
 };
 
 }  // namespace btests

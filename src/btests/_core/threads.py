@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
-from contextvars import ContextVar, copy_context
+from contextvars import copy_context
 from functools import cache
 from typing import TypeVar, cast
 
@@ -28,19 +27,6 @@ def default_threads() -> int:
     return os.cpu_count() or 1
 
 
-_limit: ContextVar[int | None] = ContextVar("btests_threads", default=None)
-
-
-@contextmanager
-def limit_threads(n_threads: int | None) -> Iterator[None]:
-    """Limit the threads of all calls inside a with-block; None does not change the limit."""
-    token = _limit.set(n_threads or _limit.get())
-    try:
-        yield
-    finally:
-        _limit.reset(token)
-
-
 @cache
 def _pool(n_threads: int, process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(n_threads, thread_name_prefix="btests")
@@ -56,13 +42,15 @@ def map_ranges(
 ) -> list[Result]:
     """Return ``function(first, last)`` over consecutive ranges that cover 0 .. n_items, in order.
 
-    Results must not depend on where the ranges end; ``work`` is an estimate of the elementary steps in all.
+    Results must not depend on where the ranges end; ``work`` is an estimate of the elementary steps in all, and
+    ``n_threads=None`` is all cores of this process.
     """
-    n_threads = n_threads or _limit.get() or default_threads()
+    n_threads = n_threads or default_threads()
     if n_threads == 1 or work < _SMALL or n_items == 1:
         return [function(0, n_items)]
     # Several ranges per thread balance the load on a busy machine.
     n_ranges = min(n_items, ranges_per_thread * n_threads)
+    n_threads = min(n_threads, n_ranges)
     edges = [i * n_items // n_ranges for i in range(n_ranges + 1)]
     found: list[Result | None] = [None] * n_ranges
     left = iter(range(n_ranges))  # next() is atomic: no two threads get the same range
@@ -71,7 +59,8 @@ def map_ranges(
         for i in left:
             found[i] = function(edges[i], edges[i + 1])
 
-    # A forked child has no threads of its parent: the process is part of the key. The caller takes ranges, too.
+    # A forked child has no threads of its parent: the process is part of the key. The caller takes ranges, too. Threads
+    # of the pool run in the context of the caller, which holds the error states of numpy.
     others = [_pool(n_threads - 1, os.getpid()).submit(copy_context().run, take) for _ in range(n_threads - 1)]
     try:
         take()

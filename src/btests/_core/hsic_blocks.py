@@ -1,0 +1,124 @@
+"""HSIC of blocks by the compiled loops; ``btests.statistics.walsh_tiles`` has the numpy version."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import NamedTuple
+
+import numpy as np
+
+from btests._core.bandwidth_chain import Chain, Term, chain
+from btests._core.constants import ALL_STEPS, CONCLUDE_STEP, FAMILIES, LARGE_BLOCK, SHAPES, SUM_STEP
+from btests._core.layout import tuples_are_in_blocks
+from btests._core.library import Rows, Task, address_of, loaded
+from btests._core.threads import map_ranges
+from btests.pairwise_sum import starts
+from btests.plan import Array, Index, Plan
+
+# Elementary steps for a pair of rows: of a kernel, and of a pair of kernels.
+_STEPS, _PRODUCT_STEPS = 4, 1
+
+
+class Side(NamedTuple):
+    """Rows of x or of y in blocks, and kernels of them that `belong_together`."""
+
+    rows: Rows
+    terms: tuple[Term, ...]
+
+
+def hsic(
+    x: Side,
+    y: Side,
+    plan: Plan,
+    numbers: tuple[int, int],
+    nodes: Index,
+    *,
+    tuples: tuple[int, int],
+    n_threads: int | None = 1,
+    endless: bool = False,
+) -> tuple[Array, Array]:
+    """Return HSIC (i, j, m) of blocks ``numbers[0] .. numbers[1] - 1`` and moments (i, j, q, k, k) of their nodes.
+
+    Parameters
+    ----------
+    x, y : Side
+        Rows and kernels of x, i of them, and of y, j of them; all combinations are computed.
+    plan : Plan
+        Sizes of all blocks.
+    numbers : tuple of int
+        First block, and one after the last.
+    nodes : Index, shape (q, 2)
+        Nodes of the binary tree over block numbers that cover these blocks.
+    tuples : tuple of int
+        Rows of a tuple, and groups of tuples of a block.
+    n_threads : int or None
+        None for all cores.
+    endless : bool
+        See `lanes_are_blocks`.
+    """
+    links = chain(x.terms), chain(y.terms)
+    shape, n_groups = (len(x.terms), len(y.terms)), tuples[1]
+    k = (tuples[0] - 1) * n_groups + 1
+    n_blocks, n_nodes = numbers[1] - numbers[0], len(nodes)
+    edges = np.append(starts(nodes), numbers[1])
+    values, moments = np.empty((*shape, n_blocks)), np.empty((*shape, n_nodes, k, k))
+    widths = x.rows.rows.shape[1], y.rows.rows.shape[1]
+    in_blocks = tuples_are_in_blocks(plan, sum(widths), endless=endless)
+    tasks = [_task(side, own, plan, tuples, in_blocks) for side, own in zip((x, y), links, strict=True)]
+    tasks[0].edges, tasks[0].values_step, tasks[0].moments_step = edges.ctypes.data, n_blocks, n_nodes * k * k
+    n_parts = n_groups + 1  # those of each group of tuples, and of the rows that are in none
+
+    def run(first: int, last: int, step: int = ALL_STEPS, sums: Array | None = None, part: int = 0) -> None:
+        own = Task.from_buffer_copy(tasks[0])
+        own.first_node, own.last_node, own.step, own.part = first, last, step, part
+        own.values = values.ctypes.data + 8 * int(edges[first] - edges[0])
+        own.moments = moments.ctypes.data + 8 * first * k * k
+        own.sums = None if sums is None else sums.ctypes.data
+        status = loaded().btests_hsic(ctypes.byref(own), ctypes.byref(tasks[1]))
+        if status == 2:
+            raise MemoryError(f"no memory for the rows of a block of {plan.block_size}")
+        assert status == 0, f"the compiled loops have no shapes {x.terms[0]} and {y.terms[0]}"
+
+    steps = _STEPS * sum(shape) + _PRODUCT_STEPS * shape[0] * shape[1] + sum(widths)
+    work = n_blocks * plan.block_size**2 // 2 * steps
+    if n_blocks < n_parts and plan.block_size >= LARGE_BLOCK:  # processors would be idle
+        size = loaded().btests_hsic_sums(ctypes.byref(tasks[0]), ctypes.byref(tasks[1]))
+        sums = np.empty((n_blocks, n_parts, size))
+
+        def add_up(first: int, last: int) -> None:
+            for part in range(first, last):
+                run(0, n_nodes, SUM_STEP, sums, part)
+
+        map_ranges(add_up, n_parts, work, n_threads, ranges_per_thread=n_parts)
+        run(0, n_nodes, CONCLUDE_STEP, sums)
+    else:
+        map_ranges(run, n_nodes, work, n_threads)
+    if all(np.all(np.diff(own.order) > 0) for own in links):  # the loops order kernels from the widest on
+        return values, moments
+    back = np.ix_(*(np.argsort(own.order) for own in links))
+    return values[back], moments[back]
+
+
+def _task(side: Side, links: Chain, plan: Plan, tuples: tuple[int, int], in_blocks: bool) -> Task:
+    rows, term = side.rows, side.terms[0]
+    return Task(
+        x=address_of(rows),
+        order_x=None if rows.order is None else rows.order.ctypes.data,
+        origin=rows.location.origin.ctypes.data,
+        ratios=links.ratios.ctypes.data,
+        squarings=links.squarings.ctypes.data,
+        n_x=plan.n_x,
+        n_y=plan.n_y,
+        d=rows.rows.shape[1],
+        n_blocks=plan.n_blocks,
+        n_groups=tuples[1],
+        tuple_size=tuples[0],
+        n_kernels=len(side.terms),
+        n_wide=links.n_above_half(rows.location.spread),
+        scale=links.scale,
+        shape=(FAMILIES if len(side.terms) > 1 else SHAPES)[term.shape],
+        power=term.power,
+        rows_are_float32=rows.rows.dtype == np.float32,
+        paired=True,
+        lanes_are_blocks=in_blocks,
+    )
