@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,3 +71,13 @@ def require_bytes(null: str, needed: int, n_x: int, n_y: int) -> None:
 def amount(n_bytes: int) -> str:
     """Return a number of bytes as it is read."""
     return f"{n_bytes / 1e9:.3g} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.3g} MB"
+
+
+def peak_memory() -> int | None:
+    """Return the peak resident memory of this process in bytes; None if the system does not report it."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return size if sys.platform == "darwin" else 1024 * size

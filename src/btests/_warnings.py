@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import warnings
 
+from btests._text import printable
+
 
 class BTestWarning(UserWarning):
     """The parent of every warning that btests gives."""
@@ -39,4 +41,4 @@ def warn(message: str, category: type[BTestWarning]) -> None:
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(printable(message), category, stacklevel=level)

@@ -1,106 +1,29 @@
 """The shell: ``btests`` and its commands.
 
-Commands import what they need when they run, so that ``btests --help`` answers at once.
+Nothing is imported here: a key pressed while packages are imported ends the command without a traceback.
 """
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Sequence
-from pathlib import Path
-from typing import NoReturn
+TYPE_CHECKING = False  # as in typing, which takes time to import
 
-import click
-
-from btests import __version__
-from btests.cli.compare_command import compare
-from btests.cli.demo_command import demo
-from btests.cli.independence_command import independence
-from btests.cli.options import as_flags
-
-_EXAMPLES = """\b
-Examples:
-  btests compare --demo
-  btests reference.csv current.csv
-  btests independence reference.csv --x amount --y items
-  btests demo --rows 5000 --seed 7 --out blobs.svg
-  btests demo --json --force
-  btests help demo
-  btests --version
-"""
-
-
-@click.group(
-    invoke_without_command=True,
-    epilog=_EXAMPLES,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-@click.version_option(__version__, message="%(prog)s %(version)s")
-@click.pass_context
-def commands(context: click.Context) -> None:
-    """Tell whether two data sets come from the same distribution, and how sure that is."""
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
-
-
-@commands.command("help")
-@click.argument("command", required=False)
-@click.pass_context
-def show_help(context: click.Context, command: str | None) -> None:
-    """Show what a command does, or what commands there are."""
-    above = context.parent
-    assert above is not None, "a subcommand has a parent"
-    if command is None:
-        click.echo(above.get_help())
-        return
-    found = commands.get_command(above, command)
-    if found is None:
-        names = ", ".join(commands.list_commands(above))
-        raise click.UsageError(f"There is no command {command!r}; there are {names}.")
-    with click.Context(found, info_name=command, parent=above) as inner:
-        click.echo(found.get_help(inner))
-
-
-commands.add_command(compare)
-commands.add_command(demo)
-commands.add_command(independence)
-
-
-def _completed(arguments: Sequence[str] | None) -> list[str]:
-    """Return the arguments with ``compare`` before two files that no command precedes."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    first = words[0] if words else ""
-    is_table = first == "-" or Path(first).exists() or any(mark in first for mark in "./*")
-    return ["compare", *words] if first and first not in commands.commands and is_table else words
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and exit: 0 where it worked, 2 with one sentence on standard error where it did not."""
-    try:
-        status = commands.main(_completed(arguments), prog_name="btests", standalone_mode=False)
-        if sys.stdout is not None:  # as it is where the shell closed it, >&-
-            sys.stdout.flush()
-    except click.ClickException as error:
-        message = error.format_message()
-        if message.startswith("No such command"):
-            message += (
-                f" There are {', '.join(sorted(commands.commands))}; two files are compared by "
-                "btests compare a.csv b.csv, and in Python by btests.compare(a, b)."
-            )
-        click.echo(f"btests: {message}", err=True)
-        sys.exit(2)
-    except BrokenPipeError:
-        # The reader went away (``btests demo | head -1``): nothing more to say, and nothing left to flush at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        # As the shell has it of a command that dies of a closed pipe: 0 and 1 are answers of a comparison.
-        sys.exit(141)
-    except OSError as error:
-        where = "" if error.filename is None else f": {error.filename!r}"
-        click.echo(f"btests: {error.strerror or error}{where}.", err=True)
-        sys.exit(2)
-    except (click.Abort, KeyboardInterrupt) as error:
-        advice = as_flags(str(error.__cause__ or error))  # click wraps the exception that says how to resume
-        click.echo(f"btests: stopped{'; ' * bool(advice)}{advice}.", err=True)
-        sys.exit(130)
-    sys.exit(status if isinstance(status, int) else 0)
+    """Run the command line and exit: 0 where it worked, 2 with one sentence on standard error where it did not.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Words of the command; by default those of this process, whose interrupts are then handled, too.
+    """
+    from btests.cli.interrupts import leave_at_interrupt
+
+    if arguments is None:
+        leave_at_interrupt()
+    from btests.cli.command_group import run
+
+    raise SystemExit(run(arguments))

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import json
-import os
+import math
 import shlex
 from dataclasses import replace
-from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from btests._text import printable
 from btests.cli.demo_data import FILES, write_demo_tables
 from btests.cli.error_messages import one_sentence
-from btests.cli.options import as_flags, block_rows, check_delimiter, flag, join_names, split_names
+from btests.cli.options import DELIMITER, SEED, as_flags, block_rows, check_delimiter, flag, join_names, split_names
+from btests.cli.output_file import already_there, check_output, output_path
 from btests.cli.progress import watching
+from btests.cli.terminal import echo, say
 
 if TYPE_CHECKING:
-    from btests.comparison import Comparison
+    from btests.comparison import Comparison, GroupComparison
 
 _EXAMPLES = """\b
 Examples:
   btests compare --demo
   btests compare reference.csv current.csv --exclude amount --json
   btests compare current.csv --by shop --a north --b south --alpha 0.01
+  btests compare current.csv --by shop --report shops.html
 """
 
 _KERNELS = ("gaussian", "laplacian", "matern", "energy", "linear")
@@ -39,10 +42,22 @@ def _share(context: click.Context, option: click.Parameter, text: str | None) ->
     try:
         share = float(digits) / (100.0 if digits != text.strip() else 1.0)
     except ValueError:
-        share = -1.0
-    if not 0.0 <= share < 1.0:
+        share = math.nan
+    if math.isnan(share):
         raise click.UsageError(f"--tolerance must be a share of the rows, such as 5% or 0.05, got {text!r}.")
+    if not 0.0 <= share < 1.0:
+        why = _out_of_range(share, text.strip(), is_percent=digits != text.strip())
+        raise click.UsageError(f"--tolerance must be from 0% to less than 100% of the rows, and {text!r} is {why}.")
     return share
+
+
+def _out_of_range(share: float, text: str, *, is_percent: bool) -> str:
+    """Return what is wrong with a share that is not from 0 to less than 1."""
+    if share < 0.0:
+        return "below 0"
+    if share == 1.0:
+        return "all of them: tables never differ by more"
+    return "more than all of them" + ("" if is_percent or share >= 100.0 else f"; a percentage is written {text}%")
 
 
 # What the command that repeats a comparison need not say.
@@ -54,7 +69,12 @@ _UNSAID = ("checkpoint",)
 
 @click.command(epilog=_EXAMPLES)
 @click.argument("tables", nargs=-1, metavar="A [B]")
-@click.option("--by", default=None, help="Column of A that says which side a row is on; there is no B then.")
+@click.option(
+    "--by",
+    default=None,
+    help="Column of A that says which side or group a row is in; there is no B then. Without --a and --b all groups "
+    "are compared, 50 at most.",
+)
 @click.option("--a", "value_a", default=None, help="Value of that column for the first side.")
 @click.option("--b", "value_b", default=None, help="Value of that column for the second side.")
 @click.option(
@@ -64,6 +84,12 @@ _UNSAID = ("checkpoint",)
     """as in CSV: --columns '"a,b",size'.""",
 )
 @click.option("--exclude", multiple=True, help="Columns to exclude, written as in --columns.")
+@click.option(
+    "--unit",
+    default=None,
+    help="Column that names what several rows belong to, such as a customer, and is not compared: rows of one unit are "
+    "swapped together.",
+)
 @click.option("--common", is_flag=True, help="Go on with the columns that match where others do not.")
 @click.option(
     "--alpha",
@@ -102,16 +128,14 @@ _UNSAID = ("checkpoint",)
     help="Seconds of one core for the kernel values of the joint test, estimated from rows and columns; 1 by default. "
     "Blocks are never smaller than the square root of the rows.",
 )
-@click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="For the order of rows and the null."
-)
+@SEED
 @click.option(
     "--max-rows",
     type=click.IntRange(2),
     default=None,
-    help="Rows a side at most, drawn at random; by default 1000000, or all in the joint test of large files.",
+    help="Rows a side or group at most, drawn at random; by default 1000000, or all in the joint test of large files.",
 )
-@click.option("--delimiter", default=None, help="Of CSV files, where it is not a comma.")
+@DELIMITER
 @click.option(
     "--missing", multiple=True, help="Texts or numbers that stand for missing cells, written as in --columns: -,-999."
 )
@@ -139,7 +163,7 @@ _UNSAID = ("checkpoint",)
 )
 @click.option("--skip-bad-parts", is_flag=True, help="Go on without damaged parts of a folder or pattern.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-@click.option("--report", type=click.Path(path_type=Path), default=None, help="Write a page to this HTML file.")
+@click.option("--report", metavar="PATH", callback=output_path, default=None, help="Write a page to this HTML file.")
 @click.option("--force", is_flag=True, help="Overwrite files that are there.")
 @click.option("--demo", is_flag=True, help="Write reference.csv and current.csv, and compare them.")
 @click.option("--verbose", is_flag=True, help="Say how much time and memory it took.")
@@ -153,29 +177,37 @@ def compare(
     verbose: bool,
     **options: Any,
 ) -> None:
-    """Test whether two tables differ, and report how much and where.
+    """Test whether two tables, or groups of rows of one, differ, and report how much and where.
 
     A and B are files, folders or patterns of parts: CSV, TSV, JSON lines (also .gz), Parquet, Arrow, Feather, npy, npz;
     or - for standard input. The exit status is that of diff: 0 no difference found, 1 difference found, 2 trouble.
     The first of the examples writes the files that the others read.
     """
     _check(tables, options["by"], report, force, demo)
+    _check_checkpoint(options["checkpoint"], tables, report)
     _check_options(options)
     for name in ("columns", "exclude", "missing", "categories"):
         options[name] = split_names(f"--{name}", options[name])
-    with one_sentence(verbose):
+    with one_sentence(workers="--workers" if options["dask"] is None else "--dask"):
         if demo:
             write_demo_tables(Path(), force=force)
             tables = FILES
         found = _run(tables, options)
-        click.echo(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
+        echo(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
         if report is not None:
             _write(found, report, force)  # after the answer: a full disk must not lose it
             if not as_json:
-                click.echo(f"report      {report}")
+                echo(f"report      {printable(str(report))}")
         if verbose:
             _say_memory(found)
     raise click.exceptions.Exit(1 if found.different else 0)
+
+
+def _check_checkpoint(checkpoint: str | None, tables: tuple[str, ...], report: Path | None) -> None:
+    if checkpoint is not None and any(_holds(table, Path(checkpoint)) for table in tables):
+        raise click.UsageError(f"--checkpoint {checkpoint!r} is one of the tables; name another file.")
+    if checkpoint is not None and report is not None and Path(checkpoint).absolute() == report.absolute():
+        raise click.UsageError(f"--checkpoint and --report are both {str(report)!r}; name two files.")
 
 
 def _check(tables: tuple[str, ...], by: str | None, report: Path | None, force: bool, demo: bool) -> None:
@@ -189,16 +221,9 @@ def _check(tables: tuple[str, ...], by: str | None, report: Path | None, force: 
         raise click.UsageError(f"compare takes two tables, got {len(tables)}; quote a pattern, such as 'part-*.csv'.")
     if report is None:
         return
-    if report.is_dir():
-        raise click.UsageError(f"--report must be a file, and {str(report)!r} is a folder.")
     if any(_holds(table, report) for table in tables):
         raise click.UsageError(f"--report {str(report)!r} is one of the tables that are compared; name another file.")
-    if not report.parent.is_dir():
-        raise click.UsageError(f"There is no folder {str(report.parent)!r} to put the report in.")
-    if not os.access(report.parent, os.W_OK):
-        raise click.UsageError(f"The folder {str(report.parent)!r} for the report cannot be written to.")
-    if (report.exists() or report.is_symlink()) and not force:
-        raise click.UsageError(f"{str(report)!r} exists already; add --force to overwrite it.")
+    check_output(report, "--report", "report", force=force)
 
 
 def _check_options(options: dict[str, Any]) -> None:
@@ -206,6 +231,8 @@ def _check_options(options: dict[str, Any]) -> None:
         raise click.UsageError("--a and --b are values of the column that --by names; name that too.")
     if options["workers"] is not None and options["dask"] is not None:
         raise click.UsageError("--workers starts a cluster and --dask names one; give one of them.")
+    if options["dask"] == "":
+        raise click.UsageError("--dask has no address; name that of a scheduler, tcp://host:8786.")
     if options["budget"] is not None and options["block_size"] not in (None, "auto"):
         raise click.UsageError("--budget is for the automatic block size; drop --block-size.")
     options["delimiter"] = check_delimiter(options["delimiter"])
@@ -215,15 +242,16 @@ def _holds(table: str, report: Path) -> bool:
     """Whether a file is a table, or one of the parts in a folder or of a pattern."""
     if table == "-" or not report.exists():
         return False
-    whole = Path(table)
-    if whole.is_dir():
-        parts = list(whole.rglob("*"))
-    else:
-        parts = [whole] if whole.exists() else [Path(part) for part in glob(table, recursive=True)]
-    return any(part.is_file() and part.samefile(report) for part in parts)
+    from btests.data.files import TABLES
+
+    try:
+        parts = TABLES.files(table)
+    except (ValueError, OSError):  # which is said when the table is read
+        return False
+    return any(Path(part).samefile(report) for part in parts)
 
 
-def _run(tables: tuple[str, ...], options: dict[str, Any]) -> Comparison:
+def _run(tables: tuple[str, ...], options: dict[str, Any]) -> Comparison | GroupComparison:
     from btests.comparison import compare as run
 
     given = {name: value for name, value in options.items() if name != "dask"}
@@ -258,16 +286,16 @@ def _command(tables: tuple[str, ...], options: dict[str, Any]) -> list[str]:
     return [*tables, *words] if is_plain else [*words, "--", *tables]
 
 
-def _write(found: Comparison, report: Path, force: bool) -> None:
+def _write(found: Comparison | GroupComparison, report: Path, force: bool) -> None:
     try:
         found.to_html(report, force=force)
     except FileExistsError:  # it was not there a moment ago
-        raise ValueError(f"{str(report)!r} exists already; add --force to overwrite it") from None
+        raise click.UsageError(already_there(report, "--report")) from None
     except OSError as error:
         raise ValueError(f"the report {str(report)!r} could not be written: {error.strerror}") from None
 
 
-def _say_memory(found: Comparison) -> None:
+def _say_memory(found: Comparison | GroupComparison) -> None:
     peak = found.to_dict()["memory_bytes"]
     memory = "an unknown amount" if peak is None else f"at most {peak / 1e6:.0f} MB"
-    click.echo(f"btests: {found.details['seconds']:.2f} s, {memory} of memory", err=True)
+    say(f"{found.details['seconds']:.2f} s, {memory} of memory")

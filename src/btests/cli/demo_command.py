@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from btests._imports import optional
+from btests._text import printable
+from btests.cli.error_messages import one_sentence
+from btests.cli.output_file import output_path
 from btests.cli.picture_file import check_picture, picture_format, write_picture
+from btests.cli.terminal import echo, say
 
 if TYPE_CHECKING:
     from btests.cli.demo_result import Outcome
@@ -24,8 +29,9 @@ Examples:
 @click.command(epilog=_EXAMPLES)
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
-    default=Path("btests-demo.png"),
+    metavar="PATH",
+    callback=output_path,
+    default="btests-demo.png",
     show_default=True,
     help="File for the picture: .png, .svg or .pdf.",
 )
@@ -42,24 +48,26 @@ def demo(out: Path, rows: int, seed: int, as_json: bool, force: bool) -> None:
     of P, then P against Q, whose blobs are round where those of P are long.
     """
     check_picture(out, force)
-    from btests.cli.demo_result import Outcome
+    with one_sentence():
+        from btests.cli.demo_result import Outcome
 
-    outcome = Outcome.of_blobs(rows, seed)
-    picture = _draw(outcome, out, force)
+        outcome = Outcome.of_blobs(rows, seed)
+        picture = _draw(outcome, out, force)
     if as_json:
-        click.echo(json.dumps({**outcome.to_dict(), "picture": picture}, indent=2))
+        echo(json.dumps({**outcome.to_dict(), "picture": picture}, indent=2))
         return
-    click.echo(outcome.to_text())
+    echo(outcome.to_text())
     if picture is not None:
-        click.echo(f"\nPicture: {picture}")
+        echo(f"\nPicture: {printable(picture)}")
 
 
 def _draw(outcome: Outcome, out: Path, force: bool) -> str | None:
     """Write the picture and return its name, or say how to get one where there is no matplotlib."""
-    try:
-        from btests.cli.demo_plot import render
-    except ImportError:
-        click.echo("btests: no picture, for want of matplotlib; python -m pip install matplotlib gets it.", err=True)
+    found = optional("matplotlib.figure", "python -m pip install matplotlib")
+    if isinstance(found, str):
+        say(f"no picture, for want of matplotlib; {found}.")
         return None
+    from btests.cli.demo_plot import render
+
     write_picture(render(outcome, picture_format(out)), out, force)
     return str(out)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from typing import IO
 
 import numpy as np
+
+from btests.atomic_file import write_file
 
 #: The files that ``write_demo_tables`` writes.
 FILES = ("reference.csv", "current.csv")
@@ -15,13 +19,16 @@ _ROWS = 2000
 def write_demo_tables(folder: Path, *, force: bool = False) -> None:
     """Write both tables; in the second, amounts are larger, fewer ratings are there, and more is paid by card."""
     for k, name in enumerate(FILES):
-        path = folder / name
-        if path.exists() and not force:
-            raise ValueError(f"{str(path)!r} exists already; add --force to overwrite it")
-        rng = np.random.default_rng([2013, k])
-        with path.open("w" if force else "x", encoding="utf-8") as file:
-            file.write("order,ordered,shop,amount,items,paid,gift,rating\n")
-            file.writelines(_line(rng, 1000 + row, changed=bool(k)) for row in range(_ROWS))
+        try:
+            write_file(folder / name, partial(_write, k), force=force)
+        except FileExistsError:
+            raise ValueError(f"{str(folder / name)!r} exists already; add --force to overwrite it") from None
+
+
+def _write(k: int, file: IO[bytes]) -> None:
+    rng = np.random.default_rng([2013, k])
+    file.write(b"order,ordered,shop,amount,items,paid,gift,rating\n")
+    file.writelines(_line(rng, 1000 + row, changed=bool(k)).encode() for row in range(_ROWS))
 
 
 def _line(rng: np.random.Generator, number: int, *, changed: bool) -> str:

@@ -2,35 +2,56 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
 
 from btests.cli.options import as_flags
+from btests.cli.terminal import echo
 
 
 @contextmanager
-def one_sentence(verbose: bool = False) -> Iterator[None]:
-    """Turn every error into one sentence and status 2: status 1 is the answer of a test."""
+def one_sentence(sign_flip: str = "sign-flip", workers: str = "--workers") -> Iterator[None]:
+    """Turn every error into one sentence and status 2: status 1 is the answer of a test.
+
+    ``sign_flip`` is the name of sign flips among the values of --null, ``workers`` the option that named the workers.
+    """
     try:
-        yield
+        with _interrupts():
+            yield
     except BrokenPipeError:  # which click would turn into status 1
         raise click.exceptions.Exit(141) from None
     except (click.ClickException, OSError):
         raise  # they are sentences already, or become one
     except (ValueError, TypeError) as error:
-        if verbose:
-            _show_traceback()
-        raise click.ClickException(f"{as_flags(str(error)).rstrip('.')}.") from None
-    except MemoryError:
-        raise click.ClickException("There is not enough memory; try --max-rows with fewer rows.") from None
+        raise click.ClickException(f"{as_flags(str(error), sign_flip, workers).rstrip('.')}.") from None
     except Exception as error:
-        _show_traceback()
+        if _is_short_of_memory(error):
+            raise click.ClickException("There is not enough memory; try --max-rows with fewer rows.") from None
+        import traceback
+
+        echo(traceback.format_exc(), err=True)
         raise click.ClickException(f"This should not happen: {type(error).__name__}.") from None
 
 
-def _show_traceback() -> None:
-    import traceback
+def _is_short_of_memory(error: Exception) -> bool:
+    """Return whether memory is short: for data, for the stack of a thread, or for a library that is loaded late."""
+    threads = isinstance(error, RuntimeError) and str(error) == "can't start new thread"
+    library = isinstance(error, ImportError) and re.search("failed to map segment|annot allocate memory", str(error))
+    return isinstance(error, MemoryError) or threads or bool(library)
 
-    click.echo(traceback.format_exc(), err=True)
+
+@contextmanager
+def _interrupts() -> Iterator[None]:
+    """Raise `KeyboardInterrupt` where a package has turned it into an error of its own."""
+    try:
+        yield
+    except Exception as error:
+        cause: BaseException | None = error
+        while cause is not None:
+            if isinstance(cause, KeyboardInterrupt):
+                raise KeyboardInterrupt(*cause.args) from None
+            cause = cause.__cause__ or cause.__context__
+        raise

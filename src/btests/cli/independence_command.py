@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from btests._imports import optional
+from btests._text import printable
 from btests.cli.error_messages import one_sentence
-from btests.cli.options import as_flags, block_rows, check_delimiter, split_names
+from btests.cli.options import DELIMITER, SEED, as_flags, block_rows, check_delimiter, split_names
+from btests.cli.output_file import output_path
 from btests.cli.picture_file import check_picture, picture_format, write_picture
 from btests.cli.progress import watching
+from btests.cli.terminal import echo
 
 if TYPE_CHECKING:
-    from btests.comparison.dependence_columns import Settings
+    from btests.comparison.dependence import Settings
 
 _EXAMPLES = """\b
 Examples:
@@ -72,16 +76,14 @@ _LISTS = ("exclude", "missing", "categories")
     default=None,
     help="Seconds of one core for the kernel values, estimated from rows and columns; 1 by default. Pairs share it.",
 )
-@click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="For the order of rows and the null."
-)
+@SEED
 @click.option(
     "--max-rows",
     type=click.IntRange(8),
     default=None,
     help="Rows at most, drawn at random; by default 1000000, and of --all-pairs what --budget affords.",
 )
-@click.option("--delimiter", default=None, help="Of CSV files, where it is not a comma.")
+@DELIMITER
 @click.option(
     "--missing", multiple=True, help="Texts or numbers that stand for missing cells, written as in --x: -,-999."
 )
@@ -89,7 +91,7 @@ _LISTS = ("exclude", "missing", "categories")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 @click.option("--all", "everything", is_flag=True, help="Print all pairs, and not the first 20.")
 @click.option(
-    "--out", type=click.Path(path_type=Path), default=None, help="Draw all pairs to this .png, .svg or .pdf file."
+    "--out", metavar="PATH", callback=output_path, default=None, help="Draw all pairs to this .png, .svg or .pdf file."
 )
 @click.option("--force", is_flag=True, help="Overwrite the picture if it is there.")
 def independence(
@@ -119,17 +121,17 @@ def independence(
     for name in _LISTS:
         options[name] = tuple(split_names(f"--{name}", options[name]))
     groups = [list(dict.fromkeys(split_names(f"--{name}", own))) for name, own in (("x", x), ("y", y))]
-    with one_sentence():
-        from btests.comparison.dependence_columns import Settings
+    with one_sentence(sign_flip="swap"):
+        from btests.comparison.dependence import Settings
         from btests.comparison.dependence_text import screen
 
         found = _run(table, groups, Settings(**options), all_pairs)
-        found["notes"] = [as_flags(note).replace("null=SignFlip()", "--null swap") for note in found["notes"]]
-        click.echo(json.dumps(found, indent=2) if as_json else screen(found, everything=everything))
+        found["notes"] = [as_flags(note, "swap") for note in found["notes"]]
+        echo(json.dumps(found, indent=2) if as_json else screen(found, everything=everything))
         if out is not None:
             _draw(found, out, force)  # after the answer: a full disk must not lose it
             if not as_json:
-                click.echo(f"picture     {out}")
+                echo(f"picture     {printable(str(out))}")
     raise click.exceptions.Exit(1 if found["dependent"] else 0)
 
 
@@ -148,10 +150,9 @@ def _check_pairs(all_pairs: bool, everything: bool, out: Path | None, force: boo
         raise click.UsageError(f"{'--all' if everything else '--out'} is for --all-pairs; add that.")
     if out is not None:
         check_picture(out, force)
-        try:
-            import btests.cli.pairs_plot  # noqa: F401 # before the tests, which take time
-        except ImportError:
-            raise click.UsageError("--out needs matplotlib; python -m pip install matplotlib gets it.") from None
+        found = optional("matplotlib.figure", "python -m pip install matplotlib")  # before the tests, which take time
+        if isinstance(found, str):
+            raise click.UsageError(f"--out needs matplotlib; {found}.")
 
 
 def _run(table: str, groups: list[list[str]], settings: Settings, all_pairs: bool) -> dict[str, Any]:

@@ -11,6 +11,12 @@ from collections.abc import Iterable, Sequence
 
 import click
 
+#: Options of every command that reads tables.
+SEED = click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="For the order of rows and the null."
+)
+DELIMITER = click.option("--delimiter", default=None, help="Of CSV files, where it is not a comma.")
+
 
 def split_names(option: str, texts: Iterable[str]) -> list[str]:
     r"""Return the names in all uses of an option: with commas between them, in double quotes where they hold one.
@@ -55,9 +61,24 @@ def _quoted(name: str) -> str:
 # Flags that are not named after their parameter.
 _FLAGS = {"value_a": "--a", "value_b": "--b"}
 
-# Parameters of ``compare`` that may begin a message of the core without backticks.
-_PARAMETERS = (
-    r"(alpha|block_size|budget|checkpoint|columns|delimiter|exclude|kernel|max_rows|memory|null|seed|tolerance)"
+# Parameters of ``compare`` that messages of the core name without backticks, and null distributions.
+_PARAMETERS = "alpha|block_size|budget|checkpoint|columns|delimiter|exclude|kernel|max_rows|memory|null|seed|tolerance"
+_NULLS = {
+    **{"SignFlip": "sign-flip", "Normal": "normal", "ThirdCumulant": "third-cumulant", "CrossMMD": "cross-mmd"},
+    **{"Permutation": "permutation", "Spectrum": "spectrum", "Gamma": "gamma", "Pearson": "pearson"},
+    "ExactMoments": "pearson",
+}
+
+# A text in quotes, which may be data, is left alone; ties of SignFlip have no option.
+_PYTHON = re.compile(
+    rf"""`(?P<marked>[a-z_]+)(?:=(?P<text>[^`]*))?`
+    |(?P<null>(?:\bnull=)?\b(?P<class>{"|".join(_NULLS)})\((?![^()]*ties)[^()]*\))
+    |\b(?P<name>{_PARAMETERS})=(?P<value>'[^']*'|[-\w.]+)
+    |\b(?P<word>block_size|max_rows)\b
+    |(?P<paired>\bpaired=True\b)
+    |(?P<none>,?\ or\ None\b)
+    |(?<!\w)'(?:[^'\\]|\\.)*' | (?<!\w)"(?:[^"\\]|\\.)*" """,
+    re.VERBOSE,
 )
 
 
@@ -72,8 +93,17 @@ def flag(name: str) -> str:
     return _FLAGS.get(name, "--" + name.replace("_", "-"))
 
 
-def as_flags(message: str) -> str:
-    r"""Return a message with flags in place of the Python parameters that it names in backticks or as its first word.
+def as_flags(message: str, sign_flip: str = "sign-flip", workers: str = "--workers") -> str:
+    r"""Return a message with flags in place of the Python parameters and null distributions that it names.
+
+    Parameters
+    ----------
+    message : str
+        Message of the core. Texts in quotes, which may be names or cells, stay as they are.
+    sign_flip : str
+        Name of sign flips among the values of --null.
+    workers : str
+        The option that named the workers.
 
     Examples
     --------
@@ -81,9 +111,28 @@ def as_flags(message: str) -> str:
     they differ; --common goes on, or name --a
     >>> print(as_flags("block_size must be at least 2; `missing=['-', 'n/a']` and `delimiter='\\t'`"))
     --block-size must be at least 2; --missing -,n/a and --delimiter $'\t'
+    >>> print(as_flags("Normal() needs 2 blocks; take block_size=9 or null=SignFlip(), not 'block_size=9'"))
+    --null normal needs 2 blocks; take --block-size 9 or --null sign-flip, not 'block_size=9'
+    >>> print(as_flags("Pearson() tests all rows at once: block_size must be 300 or None, got 'a or None'"))
+    --null pearson tests all rows at once: --block-size must be 300, got 'a or None'
     """
-    message = re.sub(rf"^{_PARAMETERS}(?= must )", lambda found: flag(found[1]), message)
-    return re.sub(r"`([a-z_]+)(?:=([^`]*))?`", lambda found: _with_value(found[1], found[2]), message)
+    message = re.sub(rf"^({_PARAMETERS})(?= must )", lambda found: flag(found[1]), message)
+    return _PYTHON.sub(lambda found: workers if found[0] == "`workers`" else _as_flag(found, sign_flip), message)
+
+
+def _as_flag(found: re.Match[str], sign_flip: str) -> str:
+    if found["marked"]:
+        return _with_value(found["marked"], found["text"])
+    if found["null"]:
+        name = "normal" if "skewed=False" in found["null"] else _NULLS[found["class"]]
+        return f"--null {sign_flip if name == 'sign-flip' else name}"
+    if found["name"]:
+        return _with_value(found["name"], found["value"])
+    if found["word"]:
+        return flag(found["word"])
+    if found["none"]:  # an option is left out
+        return ""
+    return "btests.btest(..., paired=True) in Python" if found["paired"] else found[0]
 
 
 def _with_value(name: str, text: str | None) -> str:
@@ -110,6 +159,6 @@ def check_delimiter(delimiter: str | None) -> str | None:
     """Return the delimiter, a tab where a shell passes a backslash and a t, or raise unless it is one character."""
     if delimiter == "\\t":  # as a shell passes it
         return "\t"
-    if delimiter is not None and len(delimiter) != 1:
-        raise click.UsageError(f"--delimiter must be one character, got {delimiter!r}.")
+    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
+        raise click.UsageError(f"--delimiter must be one ASCII character and no quote, got {delimiter!r}.")
     return delimiter

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import click
 
+from btests.atomic_file import write_file
+from btests.cli.output_file import already_there, check_output
+
 _FORMATS = (".png", ".svg", ".pdf")
 
 
@@ -13,12 +16,7 @@ def check_picture(out: Path, force: bool) -> None:
     """Raise ``UsageError`` unless a picture can be written to ``out``."""
     if out.suffix.lower() not in _FORMATS:
         raise click.UsageError(f"--out must end in {', '.join(_FORMATS[:-1])} or {_FORMATS[-1]}, got {str(out)!r}.")
-    if out.is_dir():
-        raise click.UsageError(f"--out must be a file, and {str(out)!r} is a folder.")
-    if not out.parent.is_dir():
-        raise click.UsageError(f"There is no folder {str(out.parent)!r} to put the picture in.")
-    if out.exists() and not force:
-        raise click.UsageError(_already_there(out))
+    check_output(out, "--out", "picture", force=force)
 
 
 def picture_format(out: Path) -> str:
@@ -27,15 +25,10 @@ def picture_format(out: Path) -> str:
 
 
 def write_picture(image: bytes, out: Path, force: bool) -> None:
-    """Write a picture; an existing file is overwritten only if ``force``."""
+    """Write a picture; an existing file is overwritten only if ``force``, and unchanged if writing fails."""
     try:
-        with out.open("wb" if force else "xb") as file:
-            file.write(image)
+        write_file(out, lambda file: file.write(image), force=force)
     except FileExistsError:  # it was not there a moment ago
-        raise click.UsageError(_already_there(out)) from None
+        raise click.UsageError(already_there(out, "--out")) from None
     except OSError as error:
         raise click.UsageError(f"The picture {str(out)!r} could not be written: {error.strerror}.") from None
-
-
-def _already_there(out: Path) -> str:
-    return f"{str(out)!r} exists already; add --force to overwrite it or name another file with --out."

@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from btests._text import printable
+
 Progress = Callable[[float], None]
 Report = Callable[[str, int, int], None]
 
@@ -76,7 +78,7 @@ class Bars:
     def _open(self, phase: str, length: int) -> None:
         self._phase = phase
         self._bar = click.progressbar(
-            length=max(1, length), label=phase, item_show_func=lambda text: text, file=sys.stderr
+            length=max(1, length), label=printable(phase), item_show_func=lambda text: text, file=sys.stderr
         )
         self._bar.render_progress()
 
