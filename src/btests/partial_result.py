@@ -7,13 +7,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from btests.conclude import conclude
+from btests._option_checks import is_data
+from btests._text import brief
+from btests._validation import check_threads
+from btests.conclude import Provenance, conclude
 from btests.kernels.combination import shortened
 from btests.kernels.kernel import Kernel
 from btests.kernels.serialization import to_spec
 from btests.nulls import Null
 from btests.nulls.named_nulls import null_of
 from btests.nulls.null import wants_gram
+from btests.partial_result_file import as_path, load, save
 from btests.result import TestResult
 from btests.selection import Aggregate
 from btests.summary import Summary
@@ -27,7 +31,7 @@ class PartialResult:
     """What all blocks so far have left behind; ``a + b`` joins the partial results of different blocks, in any order.
 
     Block values and the sums that sign flips act on: everything that a null, an interval, a tolerance or the choice
-    among the kernels needs, in less than a megabyte for each kernel and eight bytes for each block. Tallies of chunks
+    among the kernels needs, in less than a megabyte for each kernel and eight bytes for each block. Results of chunks
     of the same plan, or of streams with different part numbers, add to the same bits in any order.
 
     Attributes
@@ -60,7 +64,7 @@ class PartialResult:
     dtype: str = "float64"
 
     def __repr__(self) -> str:
-        return f"PartialResult({_told(self.kernels)}: {self.n_blocks} blocks, seed {self.seed})"
+        return f"PartialResult({_named(self.kernels)}: {self.n_blocks} blocks, seed {self.seed})"
 
     @property
     def n_blocks(self) -> int:
@@ -80,16 +84,21 @@ class PartialResult:
 
     @classmethod
     def join(cls, partials: Iterable[PartialResult]) -> PartialResult:
-        """Return the partial result of all blocks, whatever the order of ``partial results``."""
+        """Return the partial result of all blocks, whatever the order of ``partials``."""
+        if not isinstance(partials, Iterable) or is_data(partials):
+            raise TypeError(f"only partial results can be joined, got {brief(partials)}")
         partials = list(partials)
         if not partials:
             raise ValueError("there is nothing to join")
+        for other in partials:
+            if not isinstance(other, PartialResult):
+                raise TypeError(f"only partial results can be joined, got {brief(other)}")
         one = partials[0]
         for name in ("kernels", "seed", "correction", "weights", "engine", "order", "width", "dtype"):
-            different = [getattr(t, name) for t in partials if not _alike(getattr(t, name), getattr(one, name))]
+            different = [getattr(t, name) for t in partials if not _same(getattr(t, name), getattr(one, name))]
             if different and name == "kernels":
                 raise ValueError(
-                    f"partial results of different kernels do not add: {_told(one.kernels)}, {_told(different[0])}; "
+                    f"partial results of different kernels do not add: {_named(one.kernels)}, {_named(different[0])}; "
                     "give all streams the same kernels, whose bandwidths do not depend on the rows"
                 )
             if different:
@@ -101,48 +110,47 @@ class PartialResult:
         waiting = (sum(t.n_pending[0] for t in partials), sum(t.n_pending[1] for t in partials))
         return replace(one, summaries=summaries, n_pending=waiting)
 
-    def result(self, null: Null | str | None = None) -> TestResult:
+    def result(self, null: Null | str | None = None, n_threads: int | None = None) -> TestResult:
         """Return the test of these blocks, as often and with as many nulls as wanted.
 
-        To look again and again and stop at the first small p-value is not a test at that level.
+        Repeated tests that stop at the first small p-value do not have that level.
+
+        Parameters
+        ----------
+        null, n_threads
+            As in :func:`btests.btest`.
         """
+        check_threads(n_threads)
         null = null_of(null)
         if wants_gram(null):
             raise ValueError(
                 f"{null!r} needs all rows at once, and a partial result has none; take SignFlip() or Normal()"
             )
-        several = len(self.kernels) > 1
-        result = conclude(
-            self.kernels,
-            self.summaries,
-            null,
-            self.seed,
-            selector=Aggregate(self.kernels, self.correction, self.weights) if several else None,  # type: ignore[arg-type]
-            engine=self.engine,
-            order=self.order,
-            n_pending=self.n_pending,
-        )
-        return replace(result, read="in batches")
+        origin = Provenance(self._aggregate(), None, self.engine, self.order, self.n_pending, "in batches")
+        return conclude(self.kernels, self.summaries, null, self.seed, origin, n_threads=n_threads)
+
+    def _aggregate(self) -> Aggregate | None:
+        """Return how several members are tested at once; a family shows members that are kernels alone."""
+        if len(self.kernels) == 1:
+            return None
+        found = Aggregate(correction=self.correction, weights=self.weights)  # type: ignore[arg-type]
+        return replace(found, family=self.kernels) if all(map(callable, self.kernels)) else found
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write a file that ``PartialResult.load`` reads; one that exists is overwritten with ``force`` alone."""
-        from btests.partial_result_file import as_path, save
-
         save(self, as_path(path), force=force)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> PartialResult:
         """Return the partial result that a file holds."""
-        from btests.partial_result_file import as_path, load
-
-        return load(as_path(path))
+        return PartialResult(**load(as_path(path)))
 
 
-def _told(kernels: tuple[Kernel, ...]) -> str:
+def _named(kernels: tuple[Kernel, ...]) -> str:
     return shortened(kernels[0]) + (f" and {len(kernels) - 1} more" if len(kernels) > 1 else "")
 
 
-def _alike(one: Any, other: Any) -> bool:
+def _same(one: Any, other: Any) -> bool:
     """Whether two values are the same; kernels may be functions here, and the names of functions from a file there."""
     if one == other:
         return True

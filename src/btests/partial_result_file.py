@@ -1,89 +1,130 @@
-"""Tallies in files: arrays and a header of names and numbers, versioned; nothing in it is ever run."""
+"""Partial results in files: arrays and a header of names and numbers, versioned; nothing in it is ever run."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import lzma
 import os
-import secrets
-import stat
+import struct
 import zipfile
 import zlib
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, Protocol
 
 import numpy as np
 
 from btests import pairwise_sum
-from btests.data.errors import shortly
+from btests._text import brief, shortly
+from btests.atomic_file import write_file
 from btests.kernels.serialization import from_spec, to_spec
-from btests.partial_result import PartialResult
 from btests.plan import Plan
 from btests.selection import Aggregate
 from btests.statistics import with_accuracy
 from btests.statistics.mmd import accuracies
-from btests.summary import Part, Summary, check_alike
+from btests.summary import Part, Summary, check_block_sizes
 from btests.symmetries import SwapGroups, SwapTuples, Symmetry
 
 #: Of the format. A file of another version is refused, not guessed at.
-VERSION = 1
+VERSION = 2
+
+# Members of a file beside its arrays.
+_HEADER, _DIGEST = "header", "digest"
+
+# What zipfile, numpy and json raise where bytes of a file were changed.
+_DAMAGE = (
+    *(OSError, ValueError, LookupError, EOFError, zipfile.BadZipFile, zlib.error, struct.error, lzma.LZMAError),
+    *(NotImplementedError, RuntimeError, ArithmeticError, TypeError, AttributeError, SyntaxError, MemoryError),
+)
 
 # Symmetries by name.
 _SYMMETRIES: dict[str, Symmetry] = {"SwapGroups": SwapGroups(), "SwapTuples": SwapTuples()}
 
 
+class Saved(Protocol):
+    """What a file holds: the fields of :class:`btests.PartialResult`."""
+
+    @property
+    def kernels(self) -> tuple[Any, ...]: ...
+    @property
+    def summaries(self) -> tuple[Summary, ...]: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def correction(self) -> str: ...
+    @property
+    def weights(self) -> tuple[float, ...] | None: ...
+    @property
+    def engine(self) -> str: ...
+    @property
+    def order(self) -> str: ...
+    @property
+    def n_pending(self) -> tuple[int, int]: ...
+    @property
+    def width(self) -> int | None: ...
+    @property
+    def dtype(self) -> str: ...
+
+
 def as_path(path: object) -> Path:
     """Return the path of a file, or say that this is none."""
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
-        raise TypeError(f"a path is needed, got {path!r}")
+        raise TypeError(f"a path is needed, got {brief(path)}")
     return Path(path)
 
 
-def save(partial: PartialResult, path: Path, *, force: bool) -> None:
+def save(partial: Saved, path: Path, *, force: bool) -> None:
     """Write a partial result to a new file, or over an old one; the old one stays whole until the new one is."""
-    if path.exists() and not force:
-        raise ValueError(f"{str(path)!r} exists; give another name, or force=True to write over it")
-    write_arrays(path, header_of(partial), arrays_of(partial))
-
-
-def write_arrays(path: Path, header: dict[str, Any], arrays: dict[str, Any]) -> None:
-    """Write a header and arrays beside the file and move them into its place."""
-    named_by, path = path, Path(os.path.realpath(path))  # what a link points to, not the link
-    if path.exists() and not path.is_file():
-        raise ValueError(f"cannot write {str(named_by)!r}: it is there, and is no file")
-    named = {"header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)} | arrays
     try:
-        # Not mkstemp, whose files nobody else may read: the rights are those that open() would give.
-        beside = path.parent / f".{path.name}.{secrets.token_hex(8)}"
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                if path.exists():
-                    os.chmod(beside, stat.S_IMODE(path.stat().st_mode))
-                np.savez(file, **named)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(beside, path)
-        except BaseException:
-            beside.unlink(missing_ok=True)
-            raise
+        write_arrays(path, header_of(partial), arrays_of(partial), force=force)
+    except FileExistsError:
+        raise ValueError(f"{str(path)!r} exists; give another name, or force=True to write over it") from None
+
+
+def write_arrays(path: Path, header: dict[str, Any], arrays: dict[str, Any], *, force: bool = True) -> None:
+    """Write a header and arrays to a file; raise FileExistsError if it exists and ``force`` is False."""
+    named = {_HEADER: np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)} | arrays
+    try:
+        write_file(path, lambda file: np.savez(file, **(named | {_DIGEST: digest_of(named)})), force=force)
+    except FileExistsError:
+        raise
     except OSError as error:
-        raise ValueError(f"cannot write {str(named_by)!r}: {error.strerror or error}") from None
+        raise ValueError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
+
+
+def digest_of(arrays: Mapping[str, Any]) -> np.ndarray[Any, Any]:
+    """Return a digest of names, types, shapes and bytes of arrays, whatever their order: (32,).
+
+    It tells damage and edits, not forgery: whoever writes a file can write its digest.
+    """
+    found = hashlib.blake2b(digest_size=32)
+    for name, value in sorted(arrays.items()):
+        array = np.asarray(value)
+        found.update(json.dumps([name, array.dtype.str, array.shape]).encode())
+        found.update(array.tobytes())
+    return np.frombuffer(found.digest(), dtype=np.uint8)
 
 
 def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the header and the arrays of a file, or say what is wrong with it."""
+    if path.exists() and not path.is_file():  # a pipe may have no writer
+        raise ValueError(f"{str(path)!r} is no file, and is no partial result and no checkpoint of btests")
     try:
         with path.open("rb") as file:  # numpy leaves a file open that it cannot read
             if file.read(2) != b"PK":
                 raise ValueError(f"{str(path)!r} is no partial result and no checkpoint of btests")
+            _require_plain_members(file)
             file.seek(0)
             with np.load(file, allow_pickle=False) as members:
                 arrays = {name: members[name] for name in members.files}
-        header = json.loads(arrays.pop("header").tobytes())
+        digest = arrays.pop(_DIGEST, None)
+        whole = digest_of(arrays)
+        header = json.loads(arrays.pop(_HEADER).tobytes())
     except FileNotFoundError:
         raise ValueError(f"there is no file {str(path)!r}") from None
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
+    except _DAMAGE as error:
         if str(error).startswith(repr(str(path))):
             raise
         raise ValueError(
@@ -96,23 +137,39 @@ def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
             f"{str(path)!r} is a partial result of version {header.get('version')}, and this package reads "
             f"version {VERSION}"
         )
+    if not np.array_equal(digest, whole):
+        raise ValueError(
+            f"{str(path)!r} is damaged, or was edited: its contents do not have the digest saved with them"
+        )
     return header, arrays
 
 
-def load(path: Path) -> PartialResult:
-    """Return the partial result that a file holds, or say why it holds none."""
+def _require_plain_members(file: IO[bytes]) -> None:
+    """Raise unless the members of a zip file are as numpy writes them: arrays, each once, as they are."""
+    with zipfile.ZipFile(file) as members:
+        names = [info.filename for info in members.infolist()]
+        plain = all(
+            info.compress_type == zipfile.ZIP_STORED and not info.flag_bits & 1 and info.filename.endswith(".npy")
+            for info in members.infolist()
+        )
+    if not plain or len(set(names)) < len(names):
+        raise ValueError("it has members that are compressed, encrypted, no arrays, or there twice")
+
+
+def load(path: Path) -> dict[str, Any]:
+    """Return the fields of the partial result that a file holds, or say why it holds none."""
     header, arrays = read_arrays(path)
     if "checkpoint" in header:
         raise ValueError(
             f"{str(path)!r} is a checkpoint, which the call that wrote it goes on from, and no partial result"
         )
     try:
-        return partial_result_of(header, arrays)
+        return fields_of(header, arrays)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         raise ValueError(f"{str(path)!r} is a damaged partial result: {shortly(error)}") from None
 
 
-def header_of(partial: PartialResult) -> dict[str, Any]:
+def header_of(partial: Saved) -> dict[str, Any]:
     """Return all of a partial result but its arrays, fit for JSON."""
     first = partial.summaries[0]
     return {
@@ -133,7 +190,7 @@ def header_of(partial: PartialResult) -> dict[str, Any]:
     }
 
 
-def arrays_of(partial: PartialResult) -> dict[str, Any]:
+def arrays_of(partial: Saved) -> dict[str, Any]:
     """Return the arrays of a partial result by name."""
     arrays: dict[str, Any] = {}
     for p, part in enumerate(partial.summaries[0].parts):
@@ -143,8 +200,8 @@ def arrays_of(partial: PartialResult) -> dict[str, Any]:
     return arrays
 
 
-def partial_result_of(header: dict[str, Any], arrays: dict[str, Any]) -> PartialResult:
-    """Return the partial result of a header and arrays; raise where they do not fit together."""
+def fields_of(header: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a partial result from a header and arrays; raise where they do not fit together."""
     kernels = tuple(from_spec(spec) for spec in header["kernels"])
     told = header["parts"]
     numbers = [_whole(part["number"], "a part") for part in told]
@@ -157,7 +214,7 @@ def partial_result_of(header: dict[str, Any], arrays: dict[str, Any]) -> Partial
     for j in range(len(kernels)):
         parts = tuple(_part(one, arrays, p, j) for p, one in enumerate(told))
         if len(parts) > 1:
-            check_alike([part.plan for part in parts])
+            check_block_sizes([part.plan for part in parts])
         summaries.append(Summary(parts, symmetry=symmetry))
     weights = None if header["weights"] is None else tuple(float(w) for w in header["weights"])
     if len(kernels) > 1:
@@ -170,18 +227,19 @@ def partial_result_of(header: dict[str, Any], arrays: dict[str, Any]) -> Partial
     width, dtype = header.get("width"), header.get("dtype", "float64")  # the first files did not tell them
     if dtype not in ("float64", "float32"):
         raise ValueError(f"nothing is computed in {dtype!r}")
-    return PartialResult(
-        kernels,
-        with_accuracy(summaries, accuracies(kernels, [float(kernel_scale) for kernel_scale in header["kernel_scale"]])),
-        _whole(header["seed"], "the seed"),
-        str(header["correction"]),
-        weights,
-        str(header["engine"]),
-        header["order"],
-        (waiting_x, waiting_y),
-        None if width is None else _whole(width, "the number of columns"),
-        dtype,
-    )
+    scales = [float(kernel_scale) for kernel_scale in header["kernel_scale"]]
+    return {
+        "kernels": kernels,
+        "summaries": with_accuracy(summaries, accuracies(kernels, scales)),
+        "seed": _whole(header["seed"], "the seed"),
+        "correction": str(header["correction"]),
+        "weights": weights,
+        "engine": str(header["engine"]),
+        "order": header["order"],
+        "n_pending": (waiting_x, waiting_y),
+        "width": None if width is None else _whole(width, "the number of columns"),
+        "dtype": dtype,
+    }
 
 
 def _part(told: dict[str, Any], arrays: dict[str, Any], p: int, j: int) -> Part:
@@ -220,5 +278,5 @@ def _array(arrays: dict[str, Any], name: str, dtype: type[np.generic], n_dimensi
 
 def _whole(value: object, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
-        raise ValueError(f"{what} must be a whole number of at least 0, got {value!r}")
+        raise ValueError(f"{what} must be a whole number of at least 0, got {brief(value)}")
     return value

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from btests._imports import arrow
 from btests.data.cell_checks import choose_columns, outcome, to_rows
 from btests.data.columnar import Outline, batches, layout, outline
 from btests.data.errors import DamagedError, reading
 from btests.data.files import LONGEST, refuse_misnamed
-from btests.data.optional import arrow
 from btests.data.source import Rows
 from btests.plan import Index
 
@@ -150,7 +150,7 @@ def _layout(path: str) -> str:
     if not start:
         raise DamagedError(f"{path!r} is empty")
     found = layout(start)
-    if found is None or found == "feather":
+    if found is None:
         refuse_misnamed(start, path, "neither a Parquet nor an Arrow file,")
         raise DamagedError(f"{path!r} is neither a Parquet nor an Arrow file: it does not begin as one")
     return found

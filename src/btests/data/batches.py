@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from btests._validation import column_names
 from btests.data.cell_checks import check_cells, outcome, warn_of_huge_whole_numbers
+from btests.data.row_permutation import BUFFER_ROWS
 from btests.data.source import Rows
+
+#: Bytes of the buffer, for each sample, that shuffles the rows of batches.
+BUFFER_BYTES = 2**26
 
 
 def rows_of(batches: Iterable[Any], name: str = "x") -> Iterator[Rows]:
@@ -102,6 +109,83 @@ def shuffled(
         yield np.take(buffer, rng.permutation(filled), axis=0)
 
 
+@dataclass(slots=True)
+class Batches:
+    """Checked batches of one sample, in their order or shuffled in a buffer.
+
+    Attributes
+    ----------
+    batches : iterable
+        Of arrays, tensors or data frames.
+    label : str
+        Name of the sample in messages.
+    key : (int, int), optional
+        Seed and stream of the shuffle; None for none.
+    buffer_bytes : int
+        Size of the buffer.
+    names : list of str, optional
+        Columns of the first batch, if it is a data frame.
+    how : str
+        What was done to the order of the rows: ``exact`` if the buffer held all of them together.
+    """
+
+    batches: Iterable[Any]
+    label: str
+    key: tuple[int, int] | None = None
+    buffer_bytes: int = BUFFER_BYTES
+    names: list[str] | None = None
+    how: str = "as stored"
+    _rows: Iterator[Rows] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        value = self.batches
+        if not isinstance(value, Iterable) or isinstance(value, (str, bytes, Mapping)) or hasattr(value, "columns"):
+            raise TypeError(f"{self.label} must be an iterable of batches, got {type(value).__name__}")
+        if hasattr(value, "shape"):  # its rows would be read as batches
+            raise TypeError(f"{self.label} must be an iterable of batches, and is one array; write [{self.label}]")
+        self._rows = self._in_order() if self.key is None else self._shuffled(*self.key)
+
+    def __next__(self) -> Rows:
+        return next(self._rows)
+
+    def close(self) -> None:
+        """Free the buffer."""
+        self._rows = iter(())
+
+    def _in_order(self) -> Iterator[Rows]:
+        return rows_of(self._with_names(), self.label)
+
+    def _with_names(self) -> Iterator[Any]:
+        first = True
+        for batch in self.batches:
+            if first:
+                self.names, first = column_names(batch), False
+            yield batch
+
+    def _shuffled(self, seed: int, stream: int) -> Iterator[Rows]:
+        self.how = "buffered"
+        batches = self._with_names()
+        seen: list[Any] = []
+        width = 0
+        for rows in rows_of(_recorded(batches, seen), self.label):
+            width = rows.shape[1]
+            break
+        # From the width alone, as float64: the result does not depend on the sizes of batches.
+        size = min(BUFFER_ROWS, max(2, self.buffer_bytes // (8 * max(1, width))))
+        n_rows = 0
+        for rows in shuffled(chain(seen, batches), size, seed, stream=stream, name=self.label):
+            n_rows += len(rows)
+            yield rows
+        if n_rows <= size:
+            self.how = "exact"
+
+
+def _recorded(batches: Iterator[Any], seen: list[Any]) -> Iterator[Any]:
+    for batch in batches:
+        seen.append(batch)
+        yield batch
+
+
 def _batch_itself(batch: Any, label: str) -> Any:
     """Return the batch of an item of an iterator, such as a list of a batch and its labels."""
     if isinstance(batch, dict):
@@ -119,11 +203,8 @@ def _batch_itself(batch: Any, label: str) -> Any:
 
 def _column_names(batch: Any, label: str) -> list[str] | None:
     """Return the columns of a data frame (pandas, polars, pyarrow), None for anything else."""
-    if not hasattr(batch, "__getitem__") or not hasattr(batch, "columns"):
-        return None
-    # pyarrow has them in column_names; check the type, since a pandas column may have that name.
-    names = list(getattr(batch, "column_names" if hasattr(type(batch), "column_names") else "columns"))
-    if len(set(names)) < len(names):
+    names = column_names(batch)
+    if names is not None and len(set(names)) < len(names):
         raise ValueError(f"{label} has more than one column of the same name")
     return names
 
@@ -132,7 +213,7 @@ def _rows(batch: Any, names: list[str] | None, label: str) -> Rows:
     if names is not None:
         present = _column_names(batch, label)
         if present is None or set(present) != set(names):
-            raise ValueError(f"{label} does not have the columns of the first, {', '.join(map(str, names))}")
+            raise ValueError(f"{label} does not have the columns of the first, {', '.join(map(repr, names))}")
         columns = [_numbers(np.asarray(batch[c]), f"column {c!r} of {label}") for c in names]
         if not columns:
             raise ValueError(f"{label} has no columns")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from btests._imports import arrow
 from btests._warnings import PrecisionWarning, warn
-from btests.data.optional import arrow
 from btests.data.source import Rows
 
 # Larger cells would overflow in a difference.
@@ -32,17 +32,24 @@ def check_cells(rows: Rows, label: str, names: tuple[str, ...] | None, number: C
     raise ValueError(f"{label} has {kind} {place}; drop or fill such rows first")
 
 
-def warn_of_huge_whole_numbers(cells: Rows, label: str) -> None:
-    """Warn if integers are too large to be exact as floats."""
-    if cells.dtype.kind not in "iu" or cells.dtype.itemsize < 8 or not cells.size:
+def warn_of_huge_whole_numbers(cells: Rows, label: str, *, whole: bool = False) -> None:
+    """Warn if integers, or floats that were ``whole`` numbers in text, are too large to be exact as floats."""
+    if not cells.size or not (whole or (cells.dtype.kind in "iu" and cells.dtype.itemsize == 8)):
         return
     largest = max(int(cells.max()), -int(cells.min()))
-    if largest > _LAST_WHOLE:
+    # As a float, 2^53 may have been its neighbour.
+    if largest > _LAST_WHOLE - whole:
         warn(
             f"{label} has whole numbers up to {largest:.3g}; beyond 2^53 floats cannot tell neighbours apart: "
             "subtract a common offset first",
             PrecisionWarning,
         )
+
+
+def beyond_whole(column: Any) -> bool:
+    """Return whether an arrow column of floats has some beyond 2^53."""
+    ends = arrow("pyarrow.compute").min_max(column).as_py()
+    return ends["min"] is not None and max(ends["max"], -ends["min"]) >= _LAST_WHOLE
 
 
 def outcome(dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:
@@ -87,3 +94,10 @@ def _cells(chunk: Any, column: str | int, name: str, first_row: int) -> Rows:
     cells: Rows = (chunk.cast("float64") if is_decimal else chunk).to_numpy(zero_copy_only=False)
     warn_of_huge_whole_numbers(cells, f"column {column!r} of {name!r}")
     return cells
+
+
+def check_same_columns(first: str, names: Sequence[str], part: str, others: Sequence[str]) -> None:
+    """Raise if two parts do not have the same columns, in any order."""
+    odd = sorted(set(names) ^ set(others))
+    if odd:
+        raise ValueError(f"the parts {first!r} and {part!r} do not both have {', '.join(map(repr, odd))}")

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from btests._imports import arrow
 from btests.data.errors import reading
-from btests.data.files import ARROW, FEATHER, PARQUET, STREAM
-from btests.data.optional import arrow
+from btests.data.files import ARROW, PARQUET, STREAM
+from btests.data.text_limits import FEW_ROWS, PREFIXED_BYTES, TEXT_BYTES, is_text, longest, merged, prefixed
 from btests.plan import Index
 
 # Bytes that a stream of pages reads ahead, so that a large row group is never in memory as a whole.
@@ -49,7 +51,7 @@ class Outline:
 
 def layout(start: bytes) -> str | None:
     """Return ``"parquet"``, ``"file"`` (Arrow) or ``"stream"`` (Arrow) by the first bytes, None for anything else."""
-    known = {PARQUET: "parquet", ARROW: "file", FEATHER: "feather", STREAM: "stream"}
+    known = {PARQUET: "parquet", ARROW: "file", STREAM: "stream"}
     return next((name for magic, name in known.items() if start.startswith(magic)), None)
 
 
@@ -57,6 +59,7 @@ def outline(path: str, kind: str) -> Outline:
     """Return the units of a file of a layout."""
     with reading(path):
         schema, counts, sizes, starts = _OUTLINES[kind](path)
+        _named(schema)
     edges = np.append(0, np.cumsum(counts)).astype(np.int64)
     if sizes is None:
         sizes = np.diff(edges) * (Path(path).stat().st_size / max(1, int(edges[-1])))
@@ -67,19 +70,16 @@ def header(source: Input, kind: str, size: int) -> tuple[Any, int]:
     """Return the schema of a file, and its number of rows, estimated from the first record batch where it is Arrow."""
     if kind == "parquet":
         with _parquet(source) as file:
-            return file.schema_arrow, int(file.metadata.num_rows)
+            return _named(file.schema_arrow), int(file.metadata.num_rows)
     ipc = arrow("pyarrow.ipc")
-    if kind == "feather":
-        table = arrow("pyarrow.feather").read_table(opened(source))
-        return table.schema, len(table)
     with opened(source) as file:
         if kind == "stream":
             reader = ipc.open_stream(file)
             first = next(iter(reader), None)
-            return reader.schema, 0 if first is None else round(first.num_rows * size / file.tell())
+            return _named(reader.schema), 0 if first is None else round(first.num_rows * size / file.tell())
         reader = ipc.open_file(file)
         n_batches = reader.num_record_batches
-        return reader.schema, reader.get_batch(0).num_rows * n_batches if n_batches else 0
+        return _named(reader.schema), reader.get_batch(0).num_rows * n_batches if n_batches else 0
 
 
 def batches(
@@ -91,7 +91,7 @@ def batches(
     n_rows: int,
     starts: Index | None = None,
 ) -> Iterator[Any]:
-    """Yield the record batches of some units, at most ``n_rows`` rows at a time.
+    """Yield the record batches of some units, checked, at most ``n_rows`` rows and a few megabytes of text at a time.
 
     Parameters
     ----------
@@ -111,21 +111,52 @@ def batches(
     if kind == "parquet":
         # Pages are read as they are needed: one row group may be larger than memory.
         with _parquet(source) as file:
-            groups = list(range(*(units or (0, file.num_row_groups))))
-            yield from file.iter_batches(n_rows, groups, columns)
+            groups = range(*(units or (0, file.num_row_groups)))
+            limits = _limits(source, file, groups, columns, n_rows)
+            for limit, some in groupby(groups, key=lambda i: limits[i - groups.start]):
+                found = map(_checked, file.iter_batches(limit, list(some), columns))
+                yield from found if limit == n_rows else merged(found, n_rows)
         return
-    for batch in _arrow_batches(source, kind, columns, units, starts):
-        found = batch if columns is None else batch.select(columns)
-        yield from (found.slice(first, n_rows) for first in range(0, found.num_rows, n_rows))
+    for batch in map(_checked, _arrow_batches(source, kind, columns, units, starts)):
+        own = batch if columns is None else batch.select(columns)
+        rows = max(1, min(n_rows, TEXT_BYTES // max(1, sum(map(longest, own.columns)))))
+        yield from (own.slice(first, rows) for first in range(0, own.num_rows, rows))
+
+
+def _checked(batch: Any) -> Any:
+    """Return a record batch whose offsets, indices and texts are sound; pyarrow trusts those of a file."""
+    batch.validate(full=True)
+    return batch
+
+
+def _named(schema: Any) -> Any:
+    """Return a schema; raise a `UnicodeDecodeError` where the name of a column is no text."""
+    assert schema.names is not None, "reading names decodes them"
+    return schema
+
+
+def _limits(source: Input, file: Any, groups: range, columns: list[str] | None, n_rows: int) -> list[int]:
+    """Return how many rows of each row group are read at a time, by the longest texts that it can hold."""
+    wanted = set(file.schema_arrow.names if columns is None else columns)
+    texts = [field.name for field in file.schema_arrow if field.name in wanted and is_text(field.type)]
+    if not texts:
+        return [n_rows] * len(groups)
+    found = []
+    with _parquet(source, texts) as coded:
+        for i in groups:
+            plain, size = prefixed(file.metadata.row_group(i), texts)
+            # The dictionaries of a row group come with its first row.
+            first = next(coded.iter_batches(1, [i], plain), None) if plain else None
+            most = 0 if first is None else sum(map(longest, first.columns))
+            rows = min(n_rows, TEXT_BYTES // max(1, most))
+            found.append(max(1, min(rows, max(FEW_ROWS, PREFIXED_BYTES // size)) if size else rows))
+    return found
 
 
 def _arrow_batches(
     source: Input, kind: str, columns: list[str] | None, units: tuple[int, int] | None, starts: Index | None
 ) -> Iterator[Any]:
     ipc = arrow("pyarrow.ipc")
-    if kind == "feather":  # of the first version
-        yield from arrow("pyarrow.feather").read_table(opened(source), columns=columns).to_batches()
-        return
     with opened(source) as file:
         reader = ipc.open_file(file) if kind == "file" else ipc.open_stream(file)
         if kind == "stream" and starts is not None and units is not None:
@@ -154,7 +185,7 @@ def _metadata(path: str, _size: int, _changed: int) -> Any:
     return arrow("pyarrow.parquet").read_metadata(path)
 
 
-def _parquet(source: Input) -> Any:
+def _parquet(source: Input, coded: list[str] | None = None) -> Any:
     found: Any = source
     metadata = None
     if isinstance(source, bytes):
@@ -163,7 +194,12 @@ def _parquet(source: Input) -> Any:
         stat = Path(source).stat()
         metadata = _metadata(source, stat.st_size, stat.st_mtime_ns)
     return arrow("pyarrow.parquet").ParquetFile(
-        found, metadata=metadata, pre_buffer=False, buffer_size=_READ_AHEAD, page_checksum_verification=True
+        found,
+        metadata=metadata,
+        read_dictionary=coded,
+        pre_buffer=False,
+        buffer_size=_READ_AHEAD,
+        page_checksum_verification=True,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from btests.data.files import check_same_columns
+from btests.data.cell_checks import check_same_columns
 from btests.data.source import Rows, Source
 from btests.plan import Index
 

@@ -10,10 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from btests.data.cell_checks import choose_columns, to_rows
+from btests._imports import arrow
+from btests._option_checks import check_delimiter
+from btests._text import shortly
+from btests.data.cell_checks import beyond_whole, choose_columns, to_rows, warn_of_huge_whole_numbers
 from btests.data.csv_dialect import (
     UNIT_BYTES,
     Lines,
+    all_digits,
     convert_options,
     count_lines,
     default_delimiter,
@@ -23,10 +27,11 @@ from btests.data.csv_dialect import (
     is_number,
     numbers_columns,
     ragged,
+    too_long,
 )
-from btests.data.errors import DamagedError, quoted, reading, shortly
+from btests.data.csv_quotes import check_quotes_of_file
+from btests.data.errors import DamagedError, quoted, reading
 from btests.data.files import is_packed, open_input
-from btests.data.optional import arrow
 from btests.data.source import Rows
 from btests.plan import Index
 
@@ -63,6 +68,7 @@ class CsvSource:
     _n_columns: int = field(repr=False)
     _offset: int = field(repr=False)
     _booleans: frozenset[int] = field(repr=False, default=frozenset())
+    _whole: frozenset[int] = field(repr=False, default=frozenset())
     _lines: Lines | None = field(repr=False, compare=False, default=None)
     n_rows: int = 0
 
@@ -121,22 +127,28 @@ class CsvSource:
             for start in range(0, len(piece), n_rows):
                 yield piece[start : start + n_rows]
 
-    def _types(self, head: bytes) -> frozenset[int]:
-        """Return which columns are booleans; raise if the first rows hold text."""
+    def _types(self, head: bytes) -> tuple[frozenset[int], frozenset[int]]:
+        """Return which columns are booleans, and which whole numbers; raise if the first rows hold text."""
         end = end_of_last_row(head) if len(head) + self._offset >= _HEAD else len(head)
         if not head[:end].strip():
-            return frozenset()
+            return frozenset(), frozenset()
         pa = arrow("pyarrow")
         try:
             table = self._parsed(head[:end], {})
         except pa.ArrowException:
-            return frozenset()  # reading the unit raises an error with the position
+            return frozenset(), frozenset()  # reading the unit raises an error with the position
         kinds = {j: table.column(i).type for i, j in enumerate(self._chosen)}
         for i, (j, kind) in enumerate(kinds.items()):
             is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
             if not (is_number or pa.types.is_boolean(kind) or pa.types.is_null(kind)):
                 self._refuse_text(table.column(i).cast(pa.string()), j, 0)
-        return frozenset(j for j, kind in kinds.items() if pa.types.is_boolean(kind))
+        whole = {j for j, kind in kinds.items() if pa.types.is_integer(kind)}
+        floats = [i for i, kind in enumerate(kinds.values()) if pa.types.is_floating(kind)]
+        if any(beyond_whole(table.column(i)) for i in floats):
+            # Beyond 2^63 pyarrow takes whole numbers for floats.
+            texts = next(self._text(head[:end]))
+            whole |= {self._chosen[i] for i in floats if all_digits(texts.column(i))}
+        return frozenset(j for j, kind in kinds.items() if pa.types.is_boolean(kind)), frozenset(whole)
 
     def _unit(self, i: int) -> Rows:
         assert self._lines is not None
@@ -156,14 +168,23 @@ class CsvSource:
             raise self._complaint(self._text(data), first, error) from None
         if len(table) != last - first:
             raise DamagedError(f"{self.path!r} has changed since it was opened, or its quotes hide where rows end")
-        return to_rows(table.columns, self.names, self.name, first, self.dtype)
+        return self._rows(table.columns, first)
+
+    def _rows(self, columns: list[Any], first: int) -> Rows:
+        """Return parsed columns as checked rows (m, width)."""
+        found = to_rows(columns, self.names, self.name, first, self.dtype)
+        for i, j in enumerate(self._chosen):
+            if j in self._whole:
+                label = j if self.names is None else self.names[i]
+                warn_of_huge_whole_numbers(found[:, i], f"column {label!r} of {self.name!r}", whole=True)
+        return found
 
     def _stream(self) -> Iterator[Rows]:
         """Yield all rows from the beginning, in batches of the parser."""
         done = 0
         try:
             for batch in self._batches(self._column_types()):
-                yield to_rows(batch.columns, self.names, self.name, done, self.dtype)
+                yield self._rows(batch.columns, done)
                 done += len(batch)
         except (arrow("pyarrow").ArrowException, OSError) as error:
             raise self._complaint(self._texts(), done, error) from None
@@ -219,7 +240,9 @@ class CsvSource:
                 row = f"row {first_row + place[0] - 1}" if place[0] and self._lines else f"a row from {done} on"
                 counts = f"has {place[1]} cells and the first line has {place[2]}"
                 return DamagedError(f"{self.path!r} is ragged: {row} {counts}")
-            return DamagedError(f"{self.path!r} is damaged or no delimited text after row {done}: {shortly(again)}")
+            long = too_long(str(again), UNIT_BYTES // 4)
+            what = long or f"is damaged or no delimited text after row {done}: {shortly(again)}"
+            return DamagedError(f"{self.path!r} {what}")
         except ValueError as found:
             return found
         return ValueError(f"{self.path!r} cannot be read after row {first_row}: {shortly(error)}")
@@ -248,9 +271,7 @@ def open_csv(
         Separates cells; None is a tab for .tsv and .tab files and a comma for others.
     """
     path = os.fspath(path)
-    delimiter = delimiter or default_delimiter(path)
-    if not (isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii()):
-        raise ValueError(f"delimiter must be one character, got {delimiter!r}")
+    delimiter = check_delimiter(delimiter) or default_delimiter(path)
     head = _head(path)
     header, offset = header_of(head, path, delimiter)
     names: tuple[str, ...] | None = None
@@ -263,9 +284,11 @@ def open_csv(
     else:
         offset = len(_BOM) if head.startswith(_BOM) else 0
     source = CsvSource(path, delimiter, names, chosen, len(header), offset)
-    source = replace(source, _booleans=source._types(head[offset:]))
+    booleans, whole = source._types(head[offset:])
     lines = None if is_packed(path) else count_lines(path, offset, delimiter)
-    source = replace(source, _lines=lines)
+    source = replace(source, _booleans=booleans, _whole=whole, _lines=lines)
+    if lines is None:
+        check_quotes_of_file(path, delimiter)
     return replace(source, n_rows=int(lines.edges[-1]) if lines else sum(map(len, source._stream())))
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from btests._imports import arrow
 from btests.data.errors import DamagedError
 from btests.data.files import TABLES, what_it_is
-from btests.data.optional import arrow
 from btests.plan import Index
 
 #: Bytes of a unit, about.
@@ -53,8 +53,11 @@ def count_lines(path: str, offset: int, delimiter: str) -> Lines | None:
 
 def end_of_row(data: bytes) -> int:
     """Return the end of the first row, with its line end, or -1; line ends within quotes do not count."""
+    n_quotes = done = 0
     for found in re.finditer(rb"\r\n|\n|\r", data):
-        if data.count(_QUOTE, 0, found.start()) % 2 == 0:
+        n_quotes += data.count(_QUOTE, done, found.start())
+        done = found.start()
+        if n_quotes % 2 == 0:
             return found.end()
     return -1
 
@@ -79,11 +82,13 @@ def _units(path: str, offset: int) -> Iterator[bytes | None]:
 
 def end_of_last_row(data: bytes) -> int:
     """Return the end of the last complete row in ``data``, which begins with a row; 0 for none."""
-    n_quotes = data.count(_QUOTE)
-    end = len(data)
-    while (end := data.rfind(_NEWLINE, 0, end)) >= 0:
-        if (n_quotes - data.count(_QUOTE, end)) % 2 == 0:
+    n_before = data.count(_QUOTE)
+    last = len(data)
+    while (end := data.rfind(_NEWLINE, 0, last)) >= 0:
+        n_before -= data.count(_QUOTE, end, last)
+        if n_before % 2 == 0:
             return end + 1
+        last = end
     return 0
 
 
@@ -176,6 +181,16 @@ def ragged(text: str) -> tuple[int | None, int, int] | None:
     return None if found is None else (int(found[1]) if found[1] else None, int(found[3]), int(found[2]))
 
 
+def too_long(text: str, n_bytes: int, quote: str = "") -> str | None:
+    """Return what is wrong where pyarrow's message is on a row longer than the bytes that it parses at a time.
+
+    ``quote`` is the place of a quote that is open there, in words.
+    """
+    if "straddling object" not in text:
+        return None
+    return f"has a row of more than {n_bytes / 1e6:.3g} MB, or {quote or 'a quote'} that is not closed"
+
+
 def convert_options(columns: list[str], types: dict[str, Any]) -> Any:
     """Return pyarrow's options to convert cells: these columns, or all for none of them, with these types."""
     return arrow("pyarrow.csv").ConvertOptions(
@@ -221,6 +236,12 @@ def is_number(cell: str) -> bool:
     except ValueError:
         return False
     return "_" not in cell  # Python's own 1_000
+
+
+def all_digits(column: Any) -> bool:
+    """Return whether all cells of an arrow column of text are whole numbers, missing ones aside."""
+    pc = arrow("pyarrow.compute")
+    return bool(pc.all(pc.match_substring_regex(column, r"^[+-]?\d+$")).as_py())
 
 
 def is_boolean(cell: str) -> bool:

@@ -6,18 +6,26 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from btests.data.csv_dialect import check_one_column, convert_options, ragged, wrong_delimiter
-from btests.data.errors import DamagedError, shortly
+from btests._imports import arrow
+from btests._text import shortly
+from btests.data.csv_dialect import check_one_column, convert_options, ragged, too_long, wrong_delimiter
+from btests.data.csv_quotes import QuoteScan, ScannedFile, check_quotes
+from btests.data.errors import DamagedError
 from btests.data.files import what_it_is
-from btests.data.optional import arrow
 
 # Types that a column may be read as after its first type did not fit all rows.
 _WIDER = {"null": "string", "int64": "double", "bool": "string", "double": "string"}
 
+# Digits of whole numbers that are read exactly, and the first number that has more.
+_DIGITS, _MOST = 37, 1e37
+
+# Bytes that are parsed at a time; a row is not longer.
+_BLOCK = 2**22
+
 _COLUMN = re.compile(r"In CSV column #(\d+): .*conversion error to ([a-z0-9]+)")
 
 
-def read_csv(data: bytes, where: str, delimiter: str, *, guessed: bool) -> Any:
+def read_csv(data: bytes, where: str, delimiter: str, *, guessed: bool, is_all: bool = True) -> Any:
     """Return the table in the bytes of a file.
 
     Parameters
@@ -30,15 +38,19 @@ def read_csv(data: bytes, where: str, delimiter: str, *, guessed: bool) -> Any:
         One character.
     guessed : bool
         Whether the user has not named the delimiter; then another one that is likely is an error.
+    is_all : bool
+        Whether these are all rows; a quote that is not closed is then an error.
     """
     pa, csv = arrow(), arrow("pyarrow.csv")
     _check_text(data, where)
+    if is_all:
+        check_quotes(data, where, delimiter)
     parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     types: dict[str, Any] = {}
     names: list[str] = []
     while True:
         # In one thread pyarrow numbers the rows that it refuses.
-        options = csv.ReadOptions(block_size=2**22, use_threads=not types)
+        options = csv.ReadOptions(block_size=_BLOCK, use_threads=not types)
         try:
             table = csv.read_csv(pa.BufferReader(data), options, parse, convert_options([], types))
             break
@@ -58,7 +70,25 @@ def read_csv(data: bytes, where: str, delimiter: str, *, guessed: bool) -> Any:
     if guessed:
         _check_delimiter(found, data, where, delimiter)
     _refuse_bytes(table, where)
-    return table
+    return _with_exact_numbers(table, data, parse, types)
+
+
+def _with_exact_numbers(table: Any, data: bytes, parse: Any, types: dict[str, Any]) -> Any:
+    """Return a table with whole numbers beyond 64 bits as decimals: as floats their last digits are lost."""
+    pa, csv, pc = arrow(), arrow("pyarrow.csv"), arrow("pyarrow.compute")
+    huge = {}
+    for i, column in enumerate(table.columns):
+        if pa.types.is_float64(column.type):
+            ends = pc.min_max(column).as_py().values()
+            if all(end is not None and 2.0**63 <= abs(end) < _MOST for end in ends):
+                huge[table.field(i).name] = pa.decimal128(_DIGITS, 0)
+    if not huge:
+        return table
+    try:
+        read = csv.ReadOptions(block_size=_BLOCK)
+        return csv.read_csv(pa.BufferReader(data), read, parse, convert_options([], types | huge))
+    except pa.ArrowInvalid:  # not whole
+        return table
 
 
 def text_batches(file: Any, where: str, columns: list[str], delimiter: str, *, n_bytes: int) -> Iterator[Any]:
@@ -66,15 +96,18 @@ def text_batches(file: Any, where: str, columns: list[str], delimiter: str, *, n
     pa, csv = arrow(), arrow("pyarrow.csv")
     parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     options = convert_options(columns, {name: pa.string() for name in columns})
+    scan = QuoteScan(where, delimiter)
+    scanned = ScannedFile(file, scan)
     try:
-        yield from csv.open_csv(file, csv.ReadOptions(block_size=n_bytes), parse, options)
+        yield from scanned.checked(csv.open_csv(scanned, csv.ReadOptions(block_size=n_bytes), parse, options))
     except pa.ArrowInvalid as error:
         counts = ragged(str(error))
         if counts is not None:
             raise DamagedError(_ragged(where, *counts)) from None
         if "invalid UTF8" in str(error):
             raise DamagedError(f"{where!r} is not UTF-8 text: {shortly(error)}") from None
-        raise
+        what = too_long(str(error), n_bytes, scan.open_quote()) or f"is not a readable CSV file: {shortly(error)}"
+        raise DamagedError(f"{where!r} {what}") from None
 
 
 def _check_text(data: bytes, where: str) -> None:
@@ -98,7 +131,8 @@ def _complaint(data: bytes, where: str, delimiter: str, guessed: bool, error: Ex
         text = str(again)
     counts = ragged(text)
     if counts is None:
-        return DamagedError(f"{where!r} is not a readable CSV file: {shortly(error)}")
+        what = too_long(str(error), _BLOCK) or f"is not a readable CSV file: {shortly(error)}"
+        return DamagedError(f"{where!r} {what}")
     other = wrong_delimiter(data, where, delimiter) if guessed else None
     return other or DamagedError(_ragged(where, *counts))
 

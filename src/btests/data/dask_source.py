@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from btests._text import converting
 from btests.data.cell_checks import check_cells, choose_columns, outcome, warn_of_huge_whole_numbers
 from btests.data.source import Rows
 from btests.plan import Index
@@ -18,27 +18,13 @@ from btests.plan import Index
 #: Function from delayed values of dask to their results.
 Compute = Callable[[Sequence[Any]], list[Any]]
 
-_compute: ContextVar[Compute | None] = ContextVar("btests_compute", default=None)
 
-
-@contextmanager
-def computed_by(compute: Compute) -> Iterator[None]:
-    """Compute delayed values of this thread with ``compute``, such as on a cluster, inside the context.
-
-    ``client.as_current()`` changes dask's settings for all threads, and does not restore them if two contexts overlap.
-    """
-    token = _compute.set(compute)
-    try:
-        yield
-    finally:
-        _compute.reset(token)
-
-
-def _values(tasks: Sequence[Any]) -> list[Any]:
+def compute_here(tasks: Sequence[Any]) -> list[Any]:
+    """Return the results of delayed values by the scheduler that dask has for them."""
     import dask
 
-    compute = _compute.get()
-    return list(dask.compute(*tasks)) if compute is None else compute(tasks)
+    with converting("a partition of the dask collection"):
+        return list(dask.compute(*tasks))
 
 
 def is_dask(value: object) -> bool:
@@ -108,6 +94,9 @@ class DaskSource:
         Name in messages.
     columns : tuple of str or None
         Names of the columns of a data frame, in this order; None is all of them.
+    compute : callable
+        Computes delayed values, such as on a cluster. It is an argument, since ``client.as_current()`` changes dask's
+        settings for all threads, and does not restore them if two contexts overlap.
     outline : Outline
         Columns and type of the rows.
     """
@@ -115,6 +104,7 @@ class DaskSource:
     collection: Any
     name: str = "the dask collection"
     columns: tuple[str, ...] | None = None
+    compute: Compute = compute_here
     outline: Outline = field(init=False)
     _edges: Index = field(init=False)
 
@@ -125,7 +115,9 @@ class DaskSource:
             object.__setattr__(self, "collection", self._chosen(outline))
         elif self.collection.ndim == 2 and len(self.collection.chunks[1]) > 1:
             object.__setattr__(self, "collection", self.collection.rechunk({1: -1}))
-        object.__setattr__(self, "_edges", np.append(0, np.cumsum(_lengths(self.collection))).astype(np.int64))
+        object.__setattr__(
+            self, "_edges", np.append(0, np.cumsum(_lengths(self.collection, self.compute))).astype(np.int64)
+        )
 
     def _chosen(self, outline: Outline) -> Any:
         return self.collection if outline.names is None else self.collection[list(outline.names)]
@@ -191,7 +183,7 @@ class DaskSource:
                 yield rows[first : first + n_rows]
 
     def _computed(self, partition: Any, number: int) -> Rows:
-        rows = self.outline.rows(_values([partition])[0], number, int(self._edges[number]))
+        rows = self.outline.rows(self.compute([partition])[0], number, int(self._edges[number]))
         if len(rows) != self._edges[number + 1] - self._edges[number]:
             raise ValueError(f"{self.name}, in partition {number}, has another number of rows than before")
         return rows
@@ -230,7 +222,7 @@ def _outline_of_array(array: Any, name: str) -> Outline:
     return Outline(name, None, int(width), outcome([array.dtype]))
 
 
-def _lengths(collection: Any) -> list[int]:
+def _lengths(collection: Any, compute: Compute) -> list[int]:
     import dask
 
     if hasattr(collection, "chunks"):
@@ -240,4 +232,4 @@ def _lengths(collection: Any) -> list[int]:
     else:  # one column is enough, and the others of a Parquet file are not read
         collection = collection if collection.ndim == 1 else collection[collection.columns[0]]
     partitions = np.ravel(np.asarray(collection.to_delayed(), dtype=object))
-    return [int(n) for n in _values([dask.delayed(len)(part) for part in partitions])]
+    return [int(n) for n in compute([dask.delayed(len)(part) for part in partitions])]

@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
-# Characters of a reader's own message, and of a cell, that a message quotes.
-_MESSAGE, _CELL = 160, 40
+from btests._text import shortened, shortly
+
+Found = TypeVar("Found")
+
+# Characters of a cell that a message quotes.
+_CELL = 40
 
 
 class DamagedError(ValueError):
     """Raised if a file cannot be read, or not to its end."""
 
 
-def shortly(error: BaseException) -> str:
-    """Return the first sentence of a message, short enough to be part of one."""
-    text = str(error).strip() or type(error).__name__
-    return _shortened(re.split(r"\n|\. (?=[A-Z])", text)[0].rstrip(". "), _MESSAGE)
+class MissingFileError(FileNotFoundError, ValueError):
+    """Raised if there is no file of a name, or none that matches a pattern."""
+
+
+class LargeError(ValueError):
+    """Raised if a file would take more memory than it may."""
 
 
 def quoted(cell: str) -> str:
     """Return a cell in quotes, the beginning of it if it is long."""
-    return repr(_shortened(cell, _CELL))
-
-
-def _shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "\u2026"
+    return repr(shortened(cell, _CELL))
 
 
 @contextmanager
@@ -47,3 +49,24 @@ def _errors() -> tuple[type[Exception], ...]:
     pa = sys.modules.get("pyarrow")
     own = (OSError, EOFError, UnicodeDecodeError, zlib.error)
     return own if pa is None else (*own, pa.ArrowException)
+
+
+def good_part(read: Callable[[], Found], skipped: list[str] | None, advice: str = "") -> Found | None:
+    """Return the value of ``read()``; None if the part is damaged and its message was added to ``skipped``.
+
+    Parameters
+    ----------
+    read : callable
+        Reads the part.
+    skipped : list of str or None
+        Messages of damaged parts; None makes damage an error.
+    advice : str
+        Added to that error.
+    """
+    try:
+        return read()
+    except DamagedError as error:
+        if skipped is None:
+            raise DamagedError(f"{error}{advice}") from None
+        skipped.append(str(error))
+        return None

@@ -5,16 +5,19 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from btests.data.errors import DamagedError, reading, shortly
-from btests.data.optional import arrow
+from btests._imports import arrow
+from btests._memory import amount
+from btests._text import shortly
+from btests.data.errors import DamagedError, LargeError, MissingFileError, reading
+from btests.data.file_search import inside, matching
 
-Found = TypeVar("Found")
+# Bytes that are unpacked at a time, and the length of the shortest gzip-compressed file.
+_UNPACKED, _LEAST_GZIP = 2**22, 18
 
 _SUFFIXES = {
     ".npy": "npy",
@@ -73,8 +76,12 @@ class Formats:
 
     def files(self, path: str) -> list[str]:
         """Return the files of a path: itself, those in a folder, or those that match a pattern, sorted."""
+        if not path.isascii() and path != path.encode("utf-8", "replace").decode("utf-8"):  # bytes that are no text
+            raise ValueError(f"the name {path!r} is not UTF-8, which readers of files need; rename or link the file")
         try:
             return self._found(path)
+        except MissingFileError:
+            raise
         except OSError as error:  # such as a folder without permission, or a name that is too long
             where = path if error.filename is None else os.fspath(error.filename)
             raise ValueError(f"{where!r} cannot be read: {error.strerror or shortly(error)}") from None
@@ -82,21 +89,22 @@ class Formats:
     def _found(self, path: str) -> list[str]:
         found = Path(path)
         if not path:
-            raise ValueError("there is no file ''")
+            raise ValueError("the name of a file is empty, ''; name a file, a folder or a pattern")
         if found.is_dir():
-            os.listdir(found)  # raises where permission is missing; rglob would find nothing
-            inside = sorted(f for f in found.rglob("*") if f.is_file() and not re.match(r"[._]", f.name))
-            files = [str(f) for f in inside if self.get(f) is not None and _suffix(f)[0] not in self.ignored]
+            parts = sorted(f for f in inside(path) if self.get(f) is not None and _suffix(f)[0] not in self.ignored)
+            files = [str(f) for f in parts if f.is_file()]
             if not files:
                 raise ValueError(f"the folder {path!r} holds no data files ({self.suffixes()})")
             return files
         if not found.exists() and glob.has_magic(path):
-            files = [f for f in sorted(glob.glob(path, recursive=True)) if Path(f).is_file()]
+            files = [f for f in sorted(matching(path)) if Path(f).is_file()]
             if not files:
-                raise ValueError(f"no file matches {path!r}")
+                raise MissingFileError(f"no file matches {path!r}")
             return files
         if not found.exists():
-            raise ValueError(f"there is no file {path!r}")
+            raise MissingFileError(f"there is no file {path!r}")
+        if not found.is_file():  # a pipe can be read once, and may have no writer
+            raise ValueError(f"{path!r} is a pipe or a device; name a file, or save the data to one first")
         return [path]
 
 
@@ -112,6 +120,27 @@ def open_input(path: str) -> Any:
     return arrow().input_stream(path, compression="gzip" if is_packed(path) else None)
 
 
+def unpacked(file: Any, where: str, most_bytes: int | None) -> bytes:
+    """Return all bytes of an open file; raise where they are more than ``most_bytes``."""
+    pieces: list[bytes] = []
+    size = 0
+    while piece := file.read(_UNPACKED):
+        pieces.append(piece)
+        size += len(piece)
+        if most_bytes is not None and size > most_bytes:
+            raise LargeError(f"{where!r} unpacks to more than {amount(most_bytes)}, which is what it may take")
+    return b"".join(pieces)
+
+
+def declared_size(path: str | os.PathLike[str]) -> int:
+    """Return the unpacked size of a gzip-compressed file by its last bytes, which hold it modulo 4 GB."""
+    with open(path, "rb") as file:
+        if file.seek(0, os.SEEK_END) < _LEAST_GZIP:
+            return 0
+        file.seek(-4, os.SEEK_END)
+        return int.from_bytes(file.read(4), "little")
+
+
 def is_packed(path: str | os.PathLike[str]) -> bool:
     """Return whether a file is gzip-compressed by its name."""
     return _suffix(path)[1]
@@ -122,34 +151,6 @@ def _suffix(path: str | os.PathLike[str]) -> tuple[str, bool]:
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     packed = suffixes[-1:] == [".gz"]
     return "".join(suffixes[:-1][-1:] if packed else suffixes[-1:]), packed
-
-
-def good_part(read: Callable[[], Found], skipped: list[str] | None, advice: str = "") -> Found | None:
-    """Return the value of ``read()``; None if the part is damaged and its message was added to ``skipped``.
-
-    Parameters
-    ----------
-    read : callable
-        Reads the part.
-    skipped : list of str or None
-        Messages of damaged parts; None makes damage an error.
-    advice : str
-        Added to that error.
-    """
-    try:
-        return read()
-    except DamagedError as error:
-        if skipped is None:
-            raise DamagedError(f"{error}{advice}") from None
-        skipped.append(str(error))
-        return None
-
-
-def check_same_columns(first: str, names: Sequence[str], part: str, others: Sequence[str]) -> None:
-    """Raise if two parts do not have the same columns, in any order."""
-    odd = sorted(set(names) ^ set(others))
-    if odd:
-        raise ValueError(f"the parts {first!r} and {part!r} do not both have {', '.join(map(repr, odd))}")
 
 
 # Bytes that are read at a place, and places in a file: the first, the last, and some evenly between them.
@@ -188,7 +189,7 @@ _KNOWN = {
     PARQUET: "a Parquet file: name it .parquet",
     ARROW: "an Arrow file: name it .arrow",
     STREAM: "a stream of Arrow record batches: name it .arrow",
-    FEATHER: "a Feather file of the first version: name it .feather",
+    FEATHER: "a Feather file of the first version: read it with pyarrow and save it as Parquet",
     NUMPY: "a numpy array: name it .npy",
     ZIP: "a zip or Excel file: take the table out of it first",
     b"\x1f\x8b": "gzip-compressed: name it .csv.gz, or unpack it",
@@ -199,7 +200,7 @@ _KNOWN = {
 # First bytes of the files of a format, and how messages name such files.
 _OWN = {
     "parquet": ("not a readable Parquet file", (PARQUET,)),
-    "arrow": ("not a readable Arrow or Feather file", (ARROW, FEATHER, STREAM)),
+    "arrow": ("not a readable Arrow or Feather file", (ARROW, STREAM)),
     "npy": ("not a readable numpy file", (NUMPY, ZIP)),
     "npz": ("not a readable numpy file", (NUMPY, ZIP)),
 }

@@ -12,14 +12,17 @@ from typing import Any
 
 import numpy as np
 
+from btests._imports import arrow
 from btests.data import columnar
 from btests.data.array_table import from_arrays, load_arrays
+from btests.data.arrow_layout import refuse_large_batches
+from btests.data.arrow_types import simplified
 from btests.data.csv_dialect import default_delimiter, end_of_last_row
+from btests.data.csv_quotes import QuoteScan
 from btests.data.csv_table import read_csv, text_batches
 from btests.data.errors import DamagedError, reading
 from btests.data.files import LONGEST, TABLES, check_magic, is_packed, open_input
 from btests.data.json_table import check_lines, json_batches, line_blocks, read_json
-from btests.data.optional import arrow
 
 # Rows, and bytes of text, that are read at a time.
 _ROWS = 2**16
@@ -86,7 +89,7 @@ class Fragment:
         with reading(self.path):
             for batch in _BATCHES.get(self.form, _columnar_batches)(self, list(columns)):
                 if batch.num_rows:
-                    yield plain(batch)
+                    yield plain(simplified(batch))
 
     def split(self, n_bytes: int) -> list[Fragment]:
         """Return the file in pieces of about ``n_bytes`` bytes, or unchanged if its format does not allow it."""
@@ -96,8 +99,11 @@ class Fragment:
         ] or [self]
 
 
-def open_fragment(path: str, delimiter: str | None = None) -> Fragment:
-    """Return a file as a fragment, or raise an error where it does not begin as one of its format."""
+def open_fragment(path: str, delimiter: str | None = None, most_bytes: int | None = None) -> Fragment:
+    """Return a file as a fragment, or raise an error where it does not begin as one of its format.
+
+    A record batch of an Arrow file, which is read as a whole, may have ``most_bytes`` bytes.
+    """
     form = TABLES.of(path)
     with reading(path):
         size = os.stat(path).st_size
@@ -107,7 +113,10 @@ def open_fragment(path: str, delimiter: str | None = None) -> Fragment:
             start = file.read(LONGEST)
         check_magic(start, path, form)
         layout = columnar.layout(start) if form in ("parquet", "arrow") else None  # a column may be called PAR1
-        return _OPENERS[form](path, layout or form, delimiter, size)
+        if layout in ("file", "stream"):
+            refuse_large_batches(path, path, layout, most_batch=most_bytes)
+        found = _OPENERS[form](path, layout or form, delimiter, size)
+    return replace(found, schema=simplified(found.schema))
 
 
 def can_be_split(path: str) -> bool:
@@ -159,14 +168,29 @@ def _columnar_batches(fragment: Fragment, columns: list[str]) -> Iterator[Any]:
 
 
 def _open_text(path: str, form: str, delimiter: str | None, size: int) -> Fragment:
-    with open_input(path) as file:
-        head = bytes(file.read(_HEAD))
-    whole = head if len(head) < _HEAD else head[: max(end_of_last_row(head), 0)] or head
     used = delimiter or default_delimiter(path)
-    table = read_csv(whole, path, used, guessed=delimiter is None)
-    about = _estimate(table.num_rows, len(whole), size, packed=is_packed(path) and len(head) == _HEAD)
+    head, whole = _first_rows(path, used)
+    table = read_csv(whole, path, used, guessed=delimiter is None, is_all=len(head) < _HEAD)
+    about = _estimate(table.num_rows, len(whole), size, packed=is_packed(path) and len(head) >= _HEAD)
     pa = arrow()
     return Fragment(path, form, pa.schema([(name, pa.string()) for name in table.column_names]), used, about)
+
+
+def _first_rows(path: str, delimiter: str) -> tuple[bytes, bytes]:
+    """Return the first bytes of a text file, and the whole rows in them: a header and a row at least."""
+    with open_input(path) as file:
+        head = bytes(file.read(_HEAD))
+        if len(head) == _HEAD and head[: end_of_last_row(head)].count(b"\n") < 2:
+            head += bytes(file.read(_BYTES - _HEAD))
+    if len(head) < _HEAD:
+        return head, head
+    whole = head[: end_of_last_row(head)]
+    if len(head) == _BYTES and whole.count(b"\n") < 2:
+        scan = QuoteScan(path, delimiter)
+        scan.feed(head)
+        quote = scan.open_quote() or "a quote"
+        raise DamagedError(f"{path!r} has a row of more than {_BYTES / 1e6:.3g} MB, or {quote} that is not closed")
+    return head, whole or head
 
 
 def _text_batches(fragment: Fragment, columns: list[str]) -> Iterator[Any]:
@@ -176,9 +200,9 @@ def _text_batches(fragment: Fragment, columns: list[str]) -> Iterator[Any]:
 
 def _open_json(path: str, form: str, _: str | None, size: int) -> Fragment:
     with open_input(path) as file:
-        block = next(line_blocks(file, _BYTES), b"")
+        block = next(line_blocks(file, path, _BYTES), (1, b""))[1]
     check_lines(block, path)
-    table = read_json(block)
+    table = read_json(block, path)
     about = _estimate(table.num_rows, len(block), size, packed=is_packed(path) and len(block) >= _BYTES)
     return Fragment(path, form, table.schema, n_rows_about=about)
 

@@ -2,27 +2,189 @@
 
 from __future__ import annotations
 
+import io
+import re
 from collections.abc import Iterator
 from typing import Any
 
-from btests.data.optional import arrow
+from btests._imports import arrow
+from btests._text import shortened
+from btests.data.errors import DamagedError, quoted
+
+# Bytes of a line at most.
+_LONGEST = 2**24
+
+# Values inside one another at most.
+_DEEPEST = 500
+
+# Characters of a message of pyarrow that a message quotes.
+_MESSAGE = 160
+
+# A key; bytes in which keys are found at a time; cells of a table, and cells for each value, at most.
+_KEY = re.compile(rb'"([^"]*)"\s*:')
+_PIECE = 2**22
+_MOST_CELLS, _SPARSEST = 2_000_000, 20
+
+# A line that is null, maybe after the mark of UTF-8.
+_NULL = re.compile(rb"(?m)(?:\A\xef\xbb\xbf|^)[ \t\r]*null\b")
+
+# Brackets, and texts, in which brackets are none.
+_MARK = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]')
 
 
-def read_json(data: bytes, texts: tuple[str, ...] = (), *, block_size: int | None = None) -> Any:
-    """Return the table in JSON lines.
+def read_json(data: bytes, where: str, texts: tuple[str, ...] = (), *, first_line: int = 1) -> Any:
+    """Return the table in JSON lines, which are parsed at once.
+
+    In several blocks pyarrow ends the process where a column of numbers goes on with objects.
 
     Parameters
     ----------
     data : bytes
         Whole lines.
+    where : str
+        Name of the file in messages.
     texts : tuple of str
         Columns that are text, also where some of it looks like times.
-    block_size : int or None
-        Bytes that pyarrow infers types from at a time; None is all of them.
+    first_line : int
+        Number of the first line in the file.
     """
     pa, json = arrow(), arrow("pyarrow.json")
+    _refuse_depth(data, where, first_line)
+    _refuse_nothing(data, where, first_line)
+    _refuse_keys(data, where)
     options = json.ParseOptions(explicit_schema=pa.schema([(name, pa.string()) for name in texts]))
-    return json.read_json(pa.BufferReader(data), json.ReadOptions(block_size=block_size or len(data) + 1), options)
+    try:
+        table = json.read_json(pa.BufferReader(data), json.ReadOptions(block_size=len(data) + 1), options)
+    except pa.ArrowInvalid as error:
+        raise _complaint(str(error), data, where, first_line) or error from None
+    table.validate(full=True)  # pyarrow takes texts that are not UTF-8
+    assert table.column_names is not None, "reading names decodes them"
+    return table
+
+
+def read_json_blocks(data: bytes, where: str, n_bytes: int) -> Any:
+    """Return the table in JSON lines, whose types are inferred from about ``n_bytes`` bytes at a time."""
+    pa = arrow()
+    texts: tuple[str, ...] = ()
+    while True:
+        blocks = line_blocks(io.BytesIO(data), where, n_bytes, n_bytes)
+        parts = [(line, read_json(block, where, texts, first_line=line)) for line, block in blocks]
+        if not parts:
+            raise DamagedError(f"{where!r} is empty")
+        schema = parts[0][1].schema
+        try:
+            for line, part in parts[1:]:
+                schema = _unified(schema, part.schema, where, line)
+        except _TimesError as mixed:
+            texts = (*texts, str(mixed))
+            continue
+        return pa.concat_tables([part for _, part in parts], promote_options="permissive")
+
+
+class _TimesError(Exception):
+    """Raised with the name of a column that holds times in one block, and other texts in another."""
+
+
+def _unified(schema: Any, other: Any, where: str, line: int) -> Any:
+    """Return the schema of two blocks, the second of which begins at a line."""
+    pa = arrow()
+    try:
+        return pa.unify_schemas([schema, other], promote_options="permissive")
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        for name in schema.names:
+            types = schema.field(name).type, other.field(name).type if name in other.names else pa.null()
+            try:
+                pa.unify_schemas([pa.schema([(name, own)]) for own in types], promote_options="permissive")
+            except (pa.ArrowInvalid, pa.ArrowTypeError):
+                if pa.string() in types and any(map(pa.types.is_timestamp, types)):
+                    raise _TimesError(name) from None
+                what = f"{where!r} has cells of type {types[1]} in column {name!r} from line {line} on"
+                raise DamagedError(f"{what}, and of type {types[0]} before; a column must be of one type") from None
+        raise
+
+
+# Words of pyarrow for types of values.
+_TYPES = {
+    **{"null": "null", "boolean": "true or false", "number": "a number", "string": "text"},
+    **{"array": "an array", "object": "an object"},
+}
+
+
+def _complaint(message: str, data: bytes, where: str, first_line: int) -> DamagedError | None:
+    """Return an error that names the line in place of a message of pyarrow, which counts records from 0."""
+    found = re.fullmatch(r"JSON parse error: (.*) in row (\d+)", message, re.DOTALL)
+    if found is None:
+        return None
+    line = first_line + _line_of(data, int(found[2]))
+    place = f"line {line}"
+    mixed = re.fullmatch(r"Column\(/?(.*)\) changed from (\w+) to (\w+)", found[1], re.DOTALL)
+    if mixed is None:
+        twice = re.fullmatch(r"Column\(/?(.*)\) was specified twice", found[1], re.DOTALL)
+        if twice is not None:
+            return DamagedError(f"{where!r} has the key {quoted(twice[1])} twice in {place}")
+        return DamagedError(f"{where!r} is damaged or cut off in {place}: {shortened(found[1].rstrip('.'), _MESSAGE)}")
+    before, after = (_TYPES.get(name, name) for name in mixed.groups()[1:])
+    if not mixed[1]:
+        return _no_object(where, after, line)
+    what = f"{where!r} has {after} in {place}, column {quoted(mixed[1])}, and {before} in lines before"
+    return DamagedError(f"{what}; a column must be of one type")
+
+
+def _line_of(data: bytes, record: int) -> int:
+    """Return the line of a record, both counted from 0; blank lines hold none."""
+    records = -1
+    for number, line in enumerate(io.BytesIO(data)):
+        records += not line.isspace()
+        if records == record:
+            return number
+    return max(0, data.count(b"\n") - 1)
+
+
+def _refuse_depth(data: bytes, where: str, first_line: int) -> None:
+    """Raise where values are nested so deep that pyarrow runs out of stack."""
+    if data.count(b"[") + data.count(b"{") <= _DEEPEST:
+        return
+    for number, line in enumerate(data.splitlines(), start=first_line):
+        if line.count(b"[") + line.count(b"{") <= _DEEPEST:
+            continue
+        depth = deepest = 0
+        for mark in _MARK.findall(line):
+            depth += (mark in (b"[", b"{")) - (mark in (b"]", b"}"))
+            deepest = max(deepest, depth)
+        if deepest > _DEEPEST:
+            raise DamagedError(f"line {number} of {where!r} is nested {deepest} deep, and at most {_DEEPEST} are read")
+
+
+def _refuse_nothing(data: bytes, where: str, first_line: int) -> None:
+    """Raise at a line that is null: where the first is, pyarrow ends the process."""
+    found = _NULL.search(data)
+    if found is not None:
+        raise _no_object(where, "null", first_line + data.count(b"\n", 0, found.start()))
+
+
+def _no_object(where: str, what: str, line: int) -> DamagedError:
+    return DamagedError(f'{where!r} has {what} in line {line}; each line must be an object, such as {{"a": 1}}')
+
+
+def _refuse_keys(data: bytes, where: str) -> None:
+    """Raise where lines have so many different keys that nearly all cells of the table would be missing ones.
+
+    Each line has a cell for each key: lines with a key of their own would take time and memory by the square of them.
+    """
+    n_lines = data.count(b"\n") + 1
+    if n_lines * data.count(b":") <= _MOST_CELLS:
+        return
+    keys: set[bytes] = set()
+    n_values = 0
+    for start in range(0, len(data), _PIECE):
+        found = _KEY.findall(data, start, start + _PIECE)
+        n_values += len(found)
+        keys.update(found)
+    if n_lines * len(keys) > _MOST_CELLS + _SPARSEST * n_values:
+        raise ValueError(
+            f"{where!r} has {len(keys)} different keys in {n_lines} lines, so that nearly all cells would be "
+            "missing; write names that vary as values of a key"
+        )
 
 
 def check_lines(start: bytes, where: str) -> None:
@@ -31,32 +193,37 @@ def check_lines(start: bytes, where: str) -> None:
         raise ValueError(f"{where!r} holds one JSON array, not JSON lines; write each record on a line of its own")
 
 
-def line_blocks(file: Any, n_bytes: int) -> Iterator[bytes]:
-    """Yield whole lines of an open file, about ``n_bytes`` bytes at a time."""
-    rest = b""
+def line_blocks(file: Any, where: str, n_bytes: int, longest: int = _LONGEST) -> Iterator[tuple[int, bytes]]:
+    """Yield whole lines of an open file, about ``n_bytes`` bytes at a time, with the number of the first, from 1.
+
+    Raise at a line of more than ``longest`` bytes.
+    """
+    rest, line = b"", 1
     while data := file.read(n_bytes):
         data = rest + data
         cut = data.rfind(b"\n") + 1
         rest = data[cut:]
+        if len(rest) > longest:
+            raise DamagedError(f"{where!r} has a line of more than {longest / 1e6:.3g} MB")
         if data[:cut].strip():
-            yield data[:cut]
+            yield line, data[:cut]
+        line += data.count(b"\n", 0, cut)
     if rest.strip():
-        yield rest
+        yield line, rest
 
 
 def json_batches(
     file: Any, where: str, names: tuple[str, ...], columns: list[str], texts: tuple[str, ...], *, n_bytes: int
 ) -> Iterator[Any]:
     """Yield columns of an open file as tables, ``n_bytes`` bytes of it at a time; ``names`` are all its columns."""
-    done = 0
-    for block in line_blocks(file, n_bytes):
-        table = read_json(block, texts)
-        new = [name for name in table.column_names if name not in names]
+    known = set(names)
+    for line, block in line_blocks(file, where, n_bytes):
+        table = read_json(block, where, texts, first_line=line)
+        new = [name for name in table.column_names if name not in known]
         if new:
-            rows = f"rows {done + 1} to {done + table.num_rows}"
-            raise ValueError(f"{where!r} has {new[0]!r} in {rows}, which its first rows do not have")
-        done += table.num_rows
-        for name in columns:
-            if name not in table.column_names:
-                table = table.append_column(name, arrow().nulls(table.num_rows))
+            lines = f"lines {line} to {line + len(block.splitlines()) - 1}"
+            raise ValueError(f"{where!r} has {quoted(new[0])} in {lines}, which its first lines do not have")
+        absent = [name for name in columns if name not in table.column_names]
+        for name in absent:
+            table = table.append_column(name, arrow().nulls(table.num_rows))
         yield table.select(columns).combine_chunks()

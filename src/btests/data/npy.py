@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy_format
 
+from btests._text import shortly
 from btests.data.cell_checks import check_cells, outcome, warn_of_huge_whole_numbers
-from btests.data.errors import DamagedError, reading, shortly
+from btests.data.errors import DamagedError, reading
 from btests.data.files import LONGEST, NUMPY, ZIP, refuse_misnamed
+from btests.data.npy_header import NpyHeader, read_header
 from btests.data.source import Rows
 from btests.plan import Index
 
@@ -144,35 +145,22 @@ class NpySource:
 def open_npy(path: str | os.PathLike[str]) -> NpySource:
     """Return the source of a .npy file."""
     path = os.fspath(path)
-    shape, by_column, stored, offset = _header(path)
-    n_rows, width = shape[0], shape[1] if len(shape) == 2 else 1
-    missing = offset + n_rows * width * stored.itemsize - Path(path).stat().st_size
-    if missing > 0:
-        raise DamagedError(f"{path!r} is cut off: {missing} bytes of its {n_rows} rows are missing")
-    return NpySource(path, n_rows, width, outcome([stored]), stored, by_column and width > 1, offset)
+    header = _header(path)
+    n_rows, width = header.shape[0], header.shape[1] if len(header.shape) == 2 else 1
+    by_column = header.by_column and width > 1
+    return NpySource(path, n_rows, width, outcome([header.dtype]), header.dtype, by_column, header.offset)
 
 
-def _header(path: str) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
-    """Return shape, whether the order is Fortran's, type, and the byte at which the numbers begin."""
+def _header(path: str) -> NpyHeader:
+    """Return the header of an array of numbers."""
     with reading(path), Path(path).open("rb") as file:
         start = file.read(LONGEST)
         if start.startswith(ZIP):
             raise ValueError(f"{path!r} is an archive of arrays (.npz); save the array that is meant as .npy")
-        refuse_misnamed(start, path, "not a readable .npy file", NUMPY)
+        refuse_misnamed(start, path, "not a readable numpy file", NUMPY)
         file.seek(0)
-        try:
-            version = npy_format.read_magic(file)
-            header = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
-            shape, by_column, stored = header(file)
-        except ValueError as error:
-            raise DamagedError(f"{path!r} is not a readable .npy file: {shortly(error)}") from None
-        offset = file.tell()
-    if stored.hasobject:
-        raise ValueError(f"{path!r} holds Python objects, which are never loaded; save plain numbers")
+        header = read_header(file, path, os.fstat(file.fileno()).st_size)
+    stored = header.dtype
     if stored.names or stored.subdtype or stored.kind not in "biuf":
         raise ValueError(f"{path!r} holds {stored}, not one kind of numbers; save them as an array (n, d) of floats")
-    if len(shape) not in (1, 2):
-        raise ValueError(f"{path!r} must have rows and columns, (n, d) or (n,), got shape {shape}")
-    if len(shape) == 2 and shape[1] == 0:
-        raise ValueError(f"{path!r} has no columns")
-    return shape, bool(by_column), stored, offset
+    return header

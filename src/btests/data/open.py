@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 
+from btests._text import brief
 from btests.data.arrow import ArrowSource, open_arrow
 from btests.data.concat import Parts
 from btests.data.csv import CsvSource, open_csv
 from btests.data.dask_source import DaskSource
-from btests.data.errors import reading
-from btests.data.files import NUMBERS, good_part
+from btests.data.errors import good_part, reading
+from btests.data.files import NUMBERS
 from btests.data.npy import open_npy
 from btests.data.source import Source
 
@@ -52,7 +53,7 @@ def open_source(
     given = _given(path)
     several = not isinstance(path, (str, os.PathLike))
     if isinstance(columns, str):
-        raise ValueError(f"columns must be a list of names, got {columns!r}; write [{columns!r}]")
+        raise ValueError(f"columns must be a list of names, got {brief(columns)}; write [{columns!r}]")
     wanted = None if columns is None else tuple(columns)
     files = [file for one in given for file in NUMBERS.files(one)]
     if len(files) == 1 and not several and files[0] == given[0]:
@@ -89,7 +90,7 @@ def _given(path: object) -> list[str]:
     given: list[str] = []
     for one in listed:
         if not isinstance(one, (str, os.PathLike)):
-            raise TypeError(f"a path, or a list of paths, is needed, got {one!r}")
+            raise TypeError(f"a path, or a list of paths, is needed, got {brief(one)}")
         given.append(os.fspath(one))
     if not given:
         raise ValueError("there is no file in an empty list")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from btests._text import brief
 from btests.data.external_shuffle import NoSpaceError, Spilled, spill
 from btests.data.row_permutation import AsStored, Buffered, Order, permutation_of
 from btests.data.source import Rows, Source
@@ -23,6 +24,9 @@ MEMORY = 2**27
 # at the speed of the disk, _PASSES otherwise, where every pass decodes the file again.
 _PASSES = 4
 _SWEEPS = 16
+
+# First rows in permuted order that are kept once some of them were asked for.
+_HEAD = 2**12
 
 # Units per buffer for sources with random access, which have no units of their own.
 _PIECES = 16
@@ -38,6 +42,8 @@ class _Held:
     coming: Iterator[Rows] | None = None
     spilled: Spilled | None = None
     way: str = ""
+    stored: PermutedRows | None = None
+    head: Rows | None = None
     lock: Any = field(default_factory=Lock)
 
 
@@ -84,7 +90,7 @@ class PermutedRows:
         together as fit into memory.
         """
         if shuffle not in (True, False, "buffered"):
-            raise ValueError(f"shuffle must be True, False or 'buffered', got {shuffle!r}")
+            raise ValueError(f"shuffle must be True, False or 'buffered', got {brief(shuffle)}")
         n, rows = source.n_rows, _rows_in(memory, source)
         edges = source.units() if shuffle == "buffered" else None
         if shuffle == "buffered" and edges is None:
@@ -101,6 +107,11 @@ class PermutedRows:
         return PermutedRows, (self.source, self.order, self.memory, self.folder)
 
     def __len__(self) -> int:
+        return self.source.n_rows
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
         return self.source.n_rows
 
     @property
@@ -147,7 +158,7 @@ class PermutedRows:
         with self._held.lock:
             if self._held.spilled is not None:
                 self._held.spilled.close()
-            self._held.spilled = self._held.rows = self._held.coming = None
+            self._held.spilled = self._held.rows = self._held.coming = self._held.stored = self._held.head = None
 
     def window(self, first: int, last: int) -> Rows:
         """Return the rows at positions ``first .. last - 1``, read-only: (last - first, width)."""
@@ -159,10 +170,27 @@ class PermutedRows:
                 return spilled.window(first, last)
             return self._from_takes(first, last)
 
+    def stored(self, first: int, last: int) -> tuple[Rows, Index]:
+        """Return rows ``first .. last - 1`` as they are stored, read-only, and their positions in permuted order."""
+        with self._held.lock:
+            if self._held.stored is None:
+                self._held.stored = PermutedRows(self.source, AsStored(self.n_rows), self.memory, self.folder)
+        rows = self._held.stored.window(first, last)
+        return rows, self.order.positions(np.arange(first, last, dtype=np.int64))
+
     def at(self, positions: Index) -> Rows:
         """Return the rows at a few positions, in the order given: (m,) to (m, width)."""
         if self._held.spilled is not None:
             return self._held.spilled.at(positions)
+        positions = np.asarray(positions, dtype=np.int64)
+        if not isinstance(self.order, AsStored) and positions.max(initial=0) < _HEAD:
+            with self._held.lock:
+                if self._held.head is None:  # one look at the file serves location, scales and bandwidths
+                    self._held.head = self._at(np.arange(min(_HEAD, len(self)), dtype=np.int64))
+            return self._held.head[positions]
+        return self._at(positions)
+
+    def _at(self, positions: Index) -> Rows:
         rows, back = np.unique(self.order.at(np.asarray(positions, dtype=np.int64)), return_inverse=True)
         return gather(self.source.take(rows), back)
 

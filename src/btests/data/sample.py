@@ -181,21 +181,24 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class RowSlice:
-    """Consecutive rows of a sample in permuted order.
+    """Consecutive rows of a sample in permuted order, or as they are stored.
 
     Attributes
     ----------
     rows : ndarray of shape (m, d)
         Contiguous rows.
     start : int
-        Position of the first of them in the sample.
+        Position of the first of them in the sample, or the number of the first as stored.
     location : Location
         Location of the whole sample.
+    positions : ndarray of shape (m,), optional
+        Position of each row in permuted order, for rows as they are stored.
     """
 
     rows: npt.NDArray[Any]
     start: int
     location: Location
+    positions: Index | None = None
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ from btests._validation import check_seed
 from btests.execution.dask import ClusterError
 from btests.kernels.serialization import Named
 from btests.partial_result import PartialResult
-from btests.partial_result_file import arrays_of, header_of, partial_result_of, read_arrays, write_arrays
+from btests.partial_result_file import arrays_of, fields_of, header_of, read_arrays, write_arrays
 from btests.summary import Summary
+from btests.symmetries import SwapGroups
 
 # Seconds between two saves; the file is small.
 _SECONDS = 5.0
@@ -53,11 +55,24 @@ class Recorder:
         self._rows = [0, 0]
         self._task = ""
         self._saved = time.monotonic()
+        self._stamp: tuple[int, int, int] | None = None  # of the file as this process has read or written it
         known = self._resume(path, seed) if path is not None and path.exists() else None
         self.seed = check_seed(seed if known is None else known)
 
     def _resume(self, path: Path, seed: int | None) -> int:
         """Load finished chunks from the file, and return the seed."""
+        self._stamp = _stamp(path)
+        saved, arrays = self._own(path, seed)
+        try:
+            for i, task in enumerate(saved["tasks"]):
+                own = {name.split(":", 1)[1]: a for name, a in arrays.items() if name.startswith(f"{i}:")}
+                self._done[task["digest"]] = fields_of(task["partial"], own)["summaries"]
+            return int(saved["seed"])
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise ValueError(f"{str(path)!r} is a damaged checkpoint: {error}") from None
+
+    def _own(self, path: Path, seed: int | None) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return header and arrays of the checkpoint in a file; raise if it is of another run."""
         header, arrays = read_arrays(path)
         saved = header.get("checkpoint")
         if not isinstance(saved, dict) or saved.get("run") != self._run or seed not in (None, saved.get("seed")):
@@ -65,13 +80,7 @@ class Recorder:
                 f"{str(path)!r} is not a checkpoint of this run, but of other data, settings or another seed; "
                 "remove it, or name another file"
             )
-        try:
-            for i, task in enumerate(saved["tasks"]):
-                own = {name.split(":", 1)[1]: a for name, a in arrays.items() if name.startswith(f"{i}:")}
-                self._done[task["digest"]] = partial_result_of(task["partial"], own).summaries
-            return int(saved["seed"])
-        except (KeyError, TypeError, ValueError, IndexError) as error:
-            raise ValueError(f"{str(path)!r} is a damaged checkpoint: {error}") from None
+        return saved, arrays
 
     def begin(self, task: str, n_rows: int) -> tuple[Summary, ...] | None:
         """Start a task of ``n_rows`` rows, and return its summaries from the checkpoint, if any."""
@@ -115,12 +124,31 @@ class Recorder:
         arrays: dict[str, Any] = {}
         tasks = []
         for i, (digest, summaries) in enumerate(self._done.items()):
-            partial = PartialResult(tuple(Named(str(j)) for j in range(len(summaries))), summaries, self.seed)
+            # Without the symmetry, which the statistic of the same call has again.
+            plain = tuple(replace(summary, symmetry=SwapGroups()) for summary in summaries)
+            partial = PartialResult(tuple(Named(str(j)) for j in range(len(summaries))), plain, self.seed)
             arrays |= {f"{i}:{name}": np.asarray(a) for name, a in arrays_of(partial).items()}
             tasks.append({"digest": digest, "partial": header_of(partial)})
         header = header_of(partial) | {"checkpoint": {"run": self._run, "seed": self.seed, "tasks": tasks}}
-        write_arrays(path, header, arrays)
+        # Another process may have begun with the same file: of the same run the last one to save is right as well.
+        if path.exists() and _stamp(path) != self._stamp:
+            self._own(path, self.seed)
+        try:
+            write_arrays(path, header, arrays, force=path.exists())
+        except FileExistsError:  # since a moment ago
+            self._own(path, self.seed)
+            write_arrays(path, header, arrays)
+        self._stamp = _stamp(path)
         self._saved = time.monotonic()
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    """Return what changes with every save: number, size and time of the file; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _rows_in(known: tuple[Summary, ...] | None) -> int:

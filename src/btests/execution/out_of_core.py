@@ -15,7 +15,7 @@ import numpy.typing as npt
 from btests.data.sample import LOCATION_ROWS, AnySample, Location, RowSlice, Sample
 from btests.kernels.fingerprint import fingerprint
 from btests.plan import Array, Index, Plan
-from btests.statistics import Statistic, in_memory, summarize_blocks
+from btests.statistics import Statistic, adds_rows, in_memory, summarize_blocks
 from btests.summary import Summary
 
 
@@ -60,6 +60,11 @@ class RowOrder(Protocol):
         ...
 
     @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        ...
+
+    @property
     def width(self) -> int:
         """Coordinates of a row."""
         ...
@@ -80,6 +85,10 @@ class RowOrder(Protocol):
 
     def at(self, positions: Index) -> Rows:
         """Return the rows at a few positions: (m,) to (m, width)."""
+        ...
+
+    def stored(self, first: int, last: int) -> tuple[Rows, Index] | None:
+        """Return rows ``first .. last - 1`` as they are stored, and their positions; None where they were moved."""
         ...
 
     def close(self) -> None:
@@ -179,6 +188,18 @@ class OutOfCoreSample:
         rows = divided(self.permuted.window(self.begin + first, self.begin + last), self.scales)
         return RowSlice(np.ascontiguousarray(rows), first, self.location)
 
+    def stored(self, first: int, last: int) -> RowSlice:
+        """Return rows ``first .. last - 1`` as they are stored, with their positions, or as in :meth:`window`.
+
+        The latter where the sample is a part of all rows, or rows were moved.
+        """
+        is_all = self.begin == 0 and self.end == self.permuted.n_rows
+        found = self.permuted.stored(first, last) if is_all else None
+        if found is None:
+            return self.window(first, last)
+        rows, positions = found
+        return RowSlice(np.ascontiguousarray(divided(rows, self.scales)), first, self.location, positions)
+
     def _at(self, positions: Index) -> Rows:
         return divided(self.permuted.at(self.begin + positions), self.scales)
 
@@ -255,9 +276,11 @@ def in_this_process(
     cut = chunks(plan, row_bytes(x, y), n_kernels=len(statistic.kernels))
     todo = [stretch for chunk in cut for stretch in done.left_of(*chunk)]
 
+    read = OutOfCoreSample.stored if adds_rows(statistic) else OutOfCoreSample.window
+
     def fetch(chunk: tuple[int, int]) -> tuple[RowSlice, RowSlice]:
         (x_first, y_first), (x_last, y_last) = plan.start(chunk[0]), plan.start(chunk[1])
-        windows = x.window(x_first, x_last), y.window(y_first, y_last)
+        windows = read(x, x_first, x_last), read(y, y_first, y_last)
         return windows if x.permuted.dtype == y.permuted.dtype else (windows[0].widened(), windows[1].widened())
 
     with ThreadPoolExecutor(1, thread_name_prefix="btests-reader") as reader:

@@ -6,20 +6,21 @@ import os
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from btests._validation import check_batch, check_names, column_names
 from btests.data.arrays import ArraySource
-from btests.data.dask_source import DaskSource, is_dask
+from btests.data.dask_source import DaskSource, compute_here, is_dask
 from btests.data.files import digests
 from btests.data.open import open_source, with_columns
 from btests.data.permuted import PermutedRows, paths_of
 from btests.data.row_permutation import AsStored
 from btests.data.source import Source
 from btests.designs import Design
-from btests.execution.dask import ShardedSample, connect, on_workers
+from btests.execution.dask import Cluster, ShardedSample, compute, connect, on_workers
 from btests.execution.out_of_core import Chunked, Observer, OutOfCoreSample, Runner
 
 # Kinds of shuffle, from the strongest to the weakest.
@@ -154,25 +155,28 @@ def excluded_parts(*sources: Source) -> str:
     return f"left out as damaged: {skipped[0]}{others}"
 
 
-def matched(x: Any, y: Any, design: Design) -> tuple[Source, Source]:
+def matched(x: Any, y: Any, design: Design, cluster: Cluster | None = None) -> tuple[Source, Source]:
     """Return both samples as sources that suit a design, columns matched by name where it compares columns."""
-    source_x, source_y = source_of("x", x), source_of("y", y)
+    source_x, source_y = (source_of(name, value, None, cluster) for name, value in (("x", x), ("y", y)))
     names_x, names_y = names_of(x, source_x), names_of(y, source_y)
     if design.compares_columns and names_x is not None and names_y is not None and names_x != names_y:
         check_names(names_x, names_y)
-        source_y = source_of("y", y, names_x) if column_names(y) is not None else with_columns(source_y, names_x)
+        source_y = (
+            source_of("y", y, names_x, cluster) if column_names(y) is not None else with_columns(source_y, names_x)
+        )
     design.check(source_x.n_rows, source_y.n_rows, source_x.width, source_y.width)
     return source_x, source_y
 
 
-def source_of(name: str, value: Any, columns: Sequence[str] | None = None) -> Source:
-    """Return a sample as a source, with its columns in the order of ``columns``."""
+def source_of(name: str, value: Any, columns: Sequence[str] | None = None, cluster: Cluster | None = None) -> Source:
+    """Return a sample as a source, columns in the order of ``columns``; dask collections are computed by a cluster."""
     if isinstance(value, (str, os.PathLike)):
         return open_source(value, columns)
     if isinstance(value, np.memmap):
         return ArraySource(value, name)
     if is_dask(value):
-        return DaskSource(value, name, None if columns is None else tuple(columns))
+        by = compute_here if cluster is None else partial(compute, cluster)
+        return DaskSource(value, name, None if columns is None else tuple(columns), by)
     if is_stored(value):
         found: Source = value
         return found

@@ -16,8 +16,8 @@ from btests.data.source import Rows
 from btests.data.take import put
 from btests.execution.dask.cluster import Cluster, ClusterError
 from btests.execution.dask.futures import is_lost_worker, outcome, release, submitting, wait
-from btests.execution.dask.sharded_sample import MEMORY_RATIO, ShardedSample, ShardFuture
-from btests.execution.dask.shards import Shard, concatenated
+from btests.execution.dask.sharded_sample import ShardedSample, ShardFuture
+from btests.execution.dask.shards import MEMORY_RATIO, Shard, concatenated
 from btests.execution.out_of_core import Done, Found, OutOfCoreSample, chunks, divided, row_bytes
 from btests.plan import Array, Plan
 from btests.statistics import Statistic, summarize_blocks

@@ -6,16 +6,16 @@ import asyncio
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
 from btests import _core
-from btests.data.dask_source import computed_by, is_dask
+from btests._imports import optional
+from btests._text import brief
+from btests.data.dask_source import is_dask
 from btests.execution.dask.cluster import Cluster, ClusterError, Scheduler, TaskSizes, Timeouts, are_paused
 from btests.execution.dask.environment import Environment, common_instructions, quiet, this_environment
-from btests.execution.dask.futures import compute
 from btests.execution.dask.local import local_client
 
 
@@ -49,7 +49,7 @@ def connect(
     if isinstance(workers, bool) or not (workers is None or isinstance(workers, (int, str)) or _is_dask(workers)):
         raise TypeError(
             "workers must be a number of processes, the address of a scheduler such as 'tcp://host:8786', "
-            f"a distributed.Client or None, got {workers!r}"
+            f"a distributed.Client or None, got {brief(workers)}"
         )
     if isinstance(workers, int) and workers < 1:
         raise ValueError(f"workers must be at least 1, got {workers}")
@@ -64,12 +64,12 @@ def connect(
     with _client(workers, timeouts.connect) as client:
         with quiet():
             cluster = _checked(client, timeouts, sizes or TaskSizes())
-        with _instructions(cluster.instructions), computed_by(partial(compute, cluster)):
+        with _instructions(cluster.instructions):
             yield cluster
 
 
 def _is_dask(value: object) -> bool:
-    return type(value).__module__.partition(".")[0] in ("distributed", "dask") or hasattr(value, "scheduler_address")
+    return type(value).__module__.partition(".")[0] == "distributed" or hasattr(value, "scheduler_address")
 
 
 def _current_client() -> Any:
@@ -84,10 +84,9 @@ def _current_client() -> Any:
 
 
 def _require_distributed() -> None:
-    try:
-        import distributed  # noqa: F401
-    except ImportError:
-        raise ClusterError("workers need dask.distributed; python -m pip install 'btests[dask]' gets it") from None
+    found = optional("distributed", "python -m pip install 'btests[dask]'")
+    if isinstance(found, str):
+        raise ClusterError(f"workers need dask.distributed; {found}")
 
 
 @contextmanager
@@ -111,6 +110,7 @@ def _client(workers: Any, seconds: float) -> Iterator[Any]:
     if isinstance(workers, int):
         # Ctrl-C ends the workers, too, and their scheduler, which is in this process, would log that they are lost.
         with quiet(), local_client(workers) as client:
+            _drop_abandoned(client)
             yield client
         return
     if isinstance(workers, Client):
@@ -124,11 +124,26 @@ def _client(workers: Any, seconds: float) -> Iterator[Any]:
     # Until the client is closed: it may log the loss of its scheduler at any time.
     with quiet(), _event_loop() as loop:
         client = _connected(address, getattr(workers, "security", None), loop, seconds)
+        _drop_abandoned(client)
         try:
             yield client
         finally:
             with suppress(Exception):  # of a scheduler that is lost: the reason why the job ended matters more
                 client.close(timeout=2 * seconds)
+
+
+def _drop_abandoned(client: Any) -> None:
+    """Drop exceptions of tasks of a client that nobody awaits.
+
+    A ``gather`` that is cancelled, for want of workers, leaves tasks that fail when the client is closed. asyncio would
+    print their tracebacks when they are deleted, at any time after.
+    """
+
+    def handle(loop: Any, context: dict[str, Any]) -> None:
+        if type(context.get("exception")).__module__ != "distributed.client":
+            loop.default_exception_handler(context)
+
+    client.loop.asyncio_loop.set_exception_handler(handle)
 
 
 @contextmanager

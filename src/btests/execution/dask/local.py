@@ -29,6 +29,9 @@ PREFIX = "btests-workers-"
 # File in such a folder that names the machine, and that the process holds a lock on while it runs.
 _OWNER = "owner"
 
+# Address of this machine that no other machine reaches.
+_HOST = "127.0.0.1"
+
 # Seconds until all workers have started and connected, on a busy machine.
 _START = 120.0
 
@@ -56,7 +59,7 @@ def local_client(n_workers: int, memory: str = "auto") -> Iterator[Any]:
 
     with (
         own_folder() as folder,
-        LocalCluster(n_workers=0, processes=True, dashboard_address="127.0.0.1:0") as cluster,
+        LocalCluster(n_workers=0, processes=True, host=_HOST, dashboard_address=f"{_HOST}:0") as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
         started: list[subprocess.Popen[bytes]] = []
@@ -77,6 +80,8 @@ def start_worker(
     It ends if the scheduler at ``address`` cannot be reached within ``seconds``: this process may be killed.
     """
     command = [sys.executable, "-m", "dask", "worker", address, "--nthreads", "1", "--no-dashboard"]
+    # By default workers listen to all networks, and run what anybody sends them.
+    command += ["--host", _HOST, "--dashboard-address", f"{_HOST}:0"]
     command += ["--death-timeout", f"{seconds:g}", "--memory-limit", memory, "--local-directory", folder]
     return subprocess.Popen(
         command,

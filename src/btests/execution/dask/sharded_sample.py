@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any, NoReturn
 
 import numpy as np
@@ -21,16 +20,15 @@ from btests.execution.dask.environment import path_exists, with_absolute_paths
 from btests.execution.dask.futures import failure, is_lost_worker, outcome, release, submitting, wait
 from btests.execution.dask.shards import (
     RowPositions,
+    RowRange,
     extents,
+    row_ranges,
     rows_at,
     shard_of_array,
     shard_of_partitions,
     shard_of_range,
 )
 from btests.plan import Index
-
-#: Minimum ratio of the memory of a worker to the rows of one task: it holds them twice, and intermediate arrays.
-MEMORY_RATIO = 16
 
 # Rows that are fetched at a time where a few are needed: callers that need the first need more.
 _PREFETCH = 512
@@ -40,28 +38,6 @@ _POSITIONS = 2**20
 
 # Attempts to fetch a few rows while workers are lost.
 _ATTEMPTS = 3
-
-# Shards of fewer rows are not divided when their worker is lost.
-_MIN_ROWS = 256
-
-
-@dataclass(frozen=True, slots=True)
-class RowRange:
-    """Rows ``first .. last - 1`` of a sample; of a dask collection, also the numbers of its first and last partition.
-
-    The end of ``partitions`` is excluded.
-    """
-
-    first: int
-    last: int
-    partitions: tuple[int, int] | None = None
-
-    def halves(self) -> tuple[RowRange, RowRange] | None:
-        """Return both halves, None for a range that is not divided: partitions are as dask makes them."""
-        if self.partitions is not None or self.last - self.first < 2 * _MIN_ROWS:
-            return None
-        middle = (self.first + self.last) // 2
-        return RowRange(self.first, middle), RowRange(middle, self.last)
 
 
 @dataclass(slots=True)
@@ -143,6 +119,15 @@ class ShardedSample:
     def identity(self) -> str:
         """Text that differs for other rows or another order; it does not depend on the cluster."""
         return self.permuted.identity
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.permuted.n_rows
+
+    def stored(self, first: int, last: int) -> None:
+        """Return None: rows were moved to the workers that have their blocks."""
+        return
 
     def window(self, first: int, last: int) -> Rows:
         """Return the rows at positions ``first .. last - 1``, of which there are few: (last - first, width)."""
@@ -304,29 +289,3 @@ def _check_files(cluster: Cluster, source: Source) -> None:
                     f"the worker {address} does not see {path!r}; files must be where workers find them by the "
                     "same path, as on a shared file system"
                 )
-
-
-def row_ranges(source: Source, row_bytes: int, cluster: Cluster) -> list[RowRange]:
-    """Return all rows of a source as ranges that are read as one shard each."""
-    edges, n, sizes = source.units(), source.n_rows, cluster.sizes
-    if isinstance(source, DaskSource):
-        assert edges is not None, "partitions are units"
-        cuts = _merged(edges, sizes.merged // row_bytes)
-        return [RowRange(int(edges[a]), int(edges[b]), (a, b)) for a, b in pairwise(cuts)]
-    share = min(sizes.shard, cluster.memory // MEMORY_RATIO or sizes.shard)
-    most = max(1, min(share, max(sizes.least, n * row_bytes // (2 * cluster.n_threads))) // row_bytes)
-    if edges is None:
-        edges = np.append(np.arange(0, n, most), n).astype(np.int64)
-        cuts = list(range(len(edges)))
-    else:
-        cuts = _merged(edges, most)
-    return [RowRange(int(edges[a]), int(edges[b])) for a, b in pairwise(cuts) if edges[a] < edges[b]]
-
-
-def _merged(edges: Index, most: int) -> list[int]:
-    """Return cuts between units so that those between two cuts have ``most`` rows at most, or are one unit."""
-    cuts = [0]
-    for i in range(1, len(edges)):
-        if edges[i] - edges[cuts[-1]] > most and i - 1 > cuts[-1]:
-            cuts.append(i - 1)
-    return [*cuts, len(edges) - 1]

@@ -7,6 +7,7 @@ import tempfile
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,18 @@ import numpy as np
 
 from btests._memory import amount
 from btests.data.cell_checks import check_cells
-from btests.data.dask_source import Outline
+from btests.data.dask_source import DaskSource, Outline
 from btests.data.row_permutation import Order
 from btests.data.source import Rows, Source
 from btests.data.take import gather, octets
-from btests.execution.dask.cluster import ClusterError
+from btests.execution.dask.cluster import Cluster, ClusterError
 from btests.plan import Index
+
+#: Minimum ratio of the memory of a worker to the rows of one task: it holds them twice, and intermediate arrays.
+MEMORY_RATIO = 16
+
+# Shards of fewer rows are not divided when their worker is lost.
+_MIN_ROWS = 256
 
 # Rows that are sorted and written at a time.
 _STEP = 2**15
@@ -191,3 +198,48 @@ def concatenated(found: Sequence[tuple[Index, Rows]]) -> tuple[Index, Rows]:
     if not found:
         return np.empty(0, dtype=np.int64), np.empty((0, 1))
     return np.concatenate([positions for positions, _ in found]), np.concatenate([rows for _, rows in found])
+
+
+@dataclass(frozen=True, slots=True)
+class RowRange:
+    """Rows ``first .. last - 1`` of a sample; of a dask collection, also the numbers of its first and last partition.
+
+    The end of ``partitions`` is excluded.
+    """
+
+    first: int
+    last: int
+    partitions: tuple[int, int] | None = None
+
+    def halves(self) -> tuple[RowRange, RowRange] | None:
+        """Return both halves, None for a range that is not divided: partitions are as dask makes them."""
+        if self.partitions is not None or self.last - self.first < 2 * _MIN_ROWS:
+            return None
+        middle = (self.first + self.last) // 2
+        return RowRange(self.first, middle), RowRange(middle, self.last)
+
+
+def row_ranges(source: Source, row_bytes: int, cluster: Cluster) -> list[RowRange]:
+    """Return all rows of a source as ranges that are read as one shard each."""
+    edges, n, sizes = source.units(), source.n_rows, cluster.sizes
+    if isinstance(source, DaskSource):
+        assert edges is not None, "partitions are units"
+        cuts = _merged(edges, sizes.merged // row_bytes)
+        return [RowRange(int(edges[a]), int(edges[b]), (a, b)) for a, b in pairwise(cuts)]
+    share = min(sizes.shard, cluster.memory // MEMORY_RATIO or sizes.shard)
+    most = max(1, min(share, max(sizes.least, n * row_bytes // (2 * cluster.n_threads))) // row_bytes)
+    if edges is None:
+        edges = np.append(np.arange(0, n, most), n).astype(np.int64)
+        cuts = list(range(len(edges)))
+    else:
+        cuts = _merged(edges, most)
+    return [RowRange(int(edges[a]), int(edges[b])) for a, b in pairwise(cuts) if edges[a] < edges[b]]
+
+
+def _merged(edges: Index, most: int) -> list[int]:
+    """Return cuts between units so that those between two cuts have ``most`` rows at most, or are one unit."""
+    cuts = [0]
+    for i in range(1, len(edges)):
+        if edges[i] - edges[cuts[-1]] > most and i - 1 > cuts[-1]:
+            cuts.append(i - 1)
+    return [*cuts, len(edges) - 1]

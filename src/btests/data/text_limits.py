@@ -1,0 +1,80 @@
+"""Memory of texts in record batches: a few bytes of a file may stand for long ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from btests._imports import arrow
+
+#: Bytes of texts in a batch at most, unless one row has more.
+TEXT_BYTES = 2**23
+
+#: Bytes of texts that are beginnings of one another in a batch, if each is as long as all bytes of its column, and the
+#: rows that are read in any case.
+PREFIXED_BYTES, FEW_ROWS = 2**24, 16
+
+# Encodings of texts, besides those of missing cells, that take no more memory than bytes of the file.
+_LENGTHS = {"RLE", "BIT_PACKED", "PLAIN", "DELTA_LENGTH_BYTE_ARRAY"}
+
+
+def prefixed(group: Any, texts: list[str]) -> tuple[list[str], int]:
+    """Return the columns of a row group with dictionaries or plain texts alone, and the bytes of the others.
+
+    The others may have texts as beginnings of those before them: none is longer than all bytes of its column.
+    """
+    plain, size = set(texts), 0
+    for k in range(group.num_columns):
+        column = group.column(k)
+        if column.path_in_schema in plain and any(name.startswith("DELTA") for name in column.encodings):
+            plain.remove(column.path_in_schema)
+            size += max(1, column.total_uncompressed_size) if set(column.encodings) - _LENGTHS else 0
+    return [name for name in texts if name in plain], size
+
+
+def plain_bytes(batch: Any) -> int:
+    """Return the bytes of a record batch with dictionaries as their values."""
+    pa, pc = arrow(), arrow("pyarrow.compute")
+    size = int(batch.nbytes)
+    for column in batch.columns:
+        if pa.types.is_dictionary(column.type) and is_text(column.type.value_type):
+            lengths = pc.binary_length(column.dictionary).take(column.indices)
+            size += pc.sum(lengths).as_py() or 0
+    return size
+
+
+def merged(batches: Iterator[Any], n_rows: int) -> Iterator[Any]:
+    """Yield record batches of at most ``n_rows`` rows and a few megabytes from smaller ones."""
+    some: list[Any] = []
+    rows = size = 0
+    for batch in batches:
+        own = plain_bytes(batch)
+        if some and (rows + batch.num_rows > n_rows or size + own > TEXT_BYTES):
+            yield from _joined(some)
+            some, rows, size = [], 0, 0
+        some.append(batch)
+        rows, size = rows + batch.num_rows, size + own
+    yield from _joined(some)
+
+
+def _joined(batches: list[Any]) -> list[Any]:
+    if len(batches) < 2:
+        return batches
+    found: list[Any] = arrow().Table.from_batches(batches).combine_chunks().to_batches()
+    return found
+
+
+def longest(column: Any) -> int:
+    """Return the bytes of the longest text in the dictionary of a column; 0 without one."""
+    pa, pc = arrow(), arrow("pyarrow.compute")
+    if not pa.types.is_dictionary(column.type) or not is_text(column.type.value_type):
+        return 0
+    return pc.max(pc.binary_length(column.dictionary)).as_py() or 0
+
+
+def is_text(dtype: Any) -> bool:
+    """Return whether cells of a type are texts or bytes."""
+    types = arrow().types
+    return bool(
+        types.is_string(dtype) or types.is_large_string(dtype) or types.is_binary(dtype) or types.is_large_binary(dtype)
+    )
