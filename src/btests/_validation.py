@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from btests._option_checks import as_array
+from btests._text import brief, converting, printable
 from btests._warnings import PrecisionWarning, warn
 
 Rows = npt.NDArray[Any]
@@ -51,7 +53,7 @@ def check_samples(x: object, y: object, *, objects_allowed: bool, objects_wanted
 def check_batch(name: str, batch: object) -> Rows:
     """Return some rows of a sample as (m, d) floats; there may be none."""
     _refuse_other_things(name, batch)
-    rows = _rows(name, batch, column_names(batch), False, False)
+    rows = _rows(name, batch, column_names(batch), False, False, numbers_only=True)
     if len(rows):
         _check_cells(name, rows, column_names(batch))
     return rows
@@ -62,7 +64,7 @@ def check_seed(seed: object) -> int:
     if seed is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(11))
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise ValueError(f"seed must be a whole number of at least 0 or None, got {seed!r}")
+        raise ValueError(f"seed must be a whole number of at least 0 or None, got {brief(seed)}")
     return int(seed)
 
 
@@ -71,40 +73,40 @@ def check_threads(n_threads: object) -> None:
     if n_threads is None:
         return
     if isinstance(n_threads, bool) or not isinstance(n_threads, (int, np.integer)) or n_threads < 1:
-        raise ValueError(f"n_threads must be a whole number of at least 1 or None, got {n_threads!r}")
+        raise ValueError(f"n_threads must be a whole number of at least 1 or None, got {brief(n_threads)}")
 
 
 def check_shuffle(shuffle: object) -> None:
     """Raise unless rows are to be shuffled, or not, or within a buffer."""
-    if not isinstance(shuffle, (bool, np.bool_)) and shuffle != "buffered":
-        raise TypeError(f"shuffle must be True, False or 'buffered', got {shuffle!r}")
+    if not isinstance(shuffle, (bool, np.bool_)) and not (isinstance(shuffle, str) and shuffle == "buffered"):
+        raise TypeError(f"shuffle must be True, False or 'buffered', got {brief(shuffle)}")
 
 
 def check_path(name: str, value: object) -> None:
     """Raise unless this is the path of a file, or None."""
     if value is not None and (not isinstance(value, (str, os.PathLike)) or value == ""):
-        raise TypeError(f"{name} must be the path of a file, or None, got {value!r}")
+        raise TypeError(f"{name} must be the path of a file, or None, got {brief(value)}")
 
 
 def check_callback(name: str, function: object, of: str) -> None:
     """Raise unless this can be called, or is None; ``of`` says with what."""
     if function is not None and not callable(function):
-        raise TypeError(f"{name} must be a function of {of}, or None, got {function!r}")
+        raise TypeError(f"{name} must be a function of {of}, or None, got {brief(function)}")
 
 
 def check_alpha(alpha: object) -> float:
     """Return a level or a confidence between 0 and 1."""
-    if isinstance(alpha, bool) or not isinstance(alpha, (int, float, np.floating)) or not 0.0 < float(alpha) < 1.0:
-        raise ValueError(f"a level must be between 0 and 1, both excluded, got {alpha!r}")
+    if isinstance(alpha, bool) or not isinstance(alpha, (int, float, np.floating)) or not 0.0 < alpha < 1.0:
+        raise ValueError(f"a level must be between 0 and 1, both excluded, got {brief(alpha)}")
     return float(alpha)
 
 
 def _refuse_other_things(name: str, value: object) -> None:
     if value is None or isinstance(value, (bool, int, float, complex)):
-        raise TypeError(f"{name} must hold at least 2 rows, got {value!r}")
+        raise TypeError(f"{name} must hold at least 2 rows, got {brief(value)}")
     if isinstance(value, (str, bytes, os.PathLike)):
         raise TypeError(
-            f"{name} must be the data, not {value!r}; read the file first, with numpy.load or pandas.read_csv"
+            f"{name} must be the data, not {brief(value)}; read the file first, with numpy.load or pandas.read_csv"
         )
     if hasattr(type(value), "toarray") and hasattr(type(value), "nnz"):
         raise TypeError(f"{name} is a sparse matrix; pass {name}.toarray()")
@@ -137,15 +139,16 @@ def check_names(
     names_x: Sequence[str], names_y: Sequence[str], x: str = "x", y: str = "y", both: str = "the two samples"
 ) -> None:
     """Raise unless two samples have the same columns, in whatever order."""
-    only_x = [str(c) for c in names_x if c not in names_y]
-    only_y = [str(c) for c in names_y if c not in names_x]
+    only_x = [printable(str(c)) for c in names_x if c not in names_y]
+    only_y = [printable(str(c)) for c in names_y if c not in names_x]
     if only_x or only_y:
         parts = [f"only in {n}: {', '.join(c)}" for n, c in ((x, only_x), (y, only_y)) if c]
         raise ValueError(f"{both} must have the same columns; {'; '.join(parts)}")
 
 
 def _refuse_doubles(name: str, columns: list[str]) -> None:
-    doubles = sorted({str(c) for c in columns if columns.count(c) > 1})
+    told = [math.nan if isinstance(c, float) and math.isnan(c) else c for c in columns]  # NaN is not equal to itself
+    doubles = sorted({printable(str(c)) for c in told if told.count(c) > 1})
     if doubles:
         raise ValueError(f"{name} has more than one column called {', '.join(doubles)}; rename or drop them")
 
@@ -154,7 +157,8 @@ def _frame_rows(name: str, frame: Any, present: list[str], wanted: list[str]) ->
     _refuse_doubles(name, present)
     columns = []
     for column in wanted:
-        cells = np.asarray(frame[column])
+        with converting(f"column {brief(column)} of {name}"):
+            cells = np.asarray(frame[column])
         if cells.dtype.kind not in "biuf":
             where = f"column {column!r} of {name}"
             _refuse_missing(where, cells)
@@ -166,15 +170,26 @@ def _frame_rows(name: str, frame: Any, present: list[str], wanted: list[str]) ->
     return np.column_stack(columns)
 
 
-def _rows(name: str, value: Any, names: list[str] | None, objects_allowed: bool, objects_wanted: bool) -> Rows:
+def _rows(
+    name: str,
+    value: Any,
+    names: list[str] | None,
+    objects_allowed: bool,
+    objects_wanted: bool,
+    *,
+    numbers_only: bool = False,
+) -> Rows:
     if names is not None:
         return _frame_rows(name, value, names, names)
     if objects_wanted or (objects_allowed and isinstance(value, np.ndarray) and value.ndim > 2):
         return _objects(name, value)  # a list of tuples or of numbers stays one; so do images
-    try:
-        array = np.asarray(value)
-    except ValueError:  # ragged: sequences of different lengths
-        array = np.empty(0, dtype=object)
+    if isinstance(value, (list, tuple)):
+        try:
+            array = np.asarray(value)
+        except ValueError:  # ragged: sequences of different lengths
+            array = np.empty(0, dtype=object)
+    else:
+        array = as_array(name, value)
     if array.dtype.kind in "biuf":
         if array.ndim not in (1, 2):
             _refuse_listed_batches(name, value)
@@ -192,10 +207,9 @@ def _rows(name: str, value: Any, names: list[str] | None, objects_allowed: bool,
         _refuse_missing(name, array)
         if array.dtype.kind == "c":
             raise TypeError(f"{name} holds complex numbers; give their real and imaginary parts as columns")
-        raise TypeError(
-            f"{name} does not hold numbers ({array.dtype if array.size else 'rows of different lengths'}); "
-            "encode it as numbers, or give a kernel for such objects, e.g. kernel=btests.Pairwise(function)"
-        )
+        remedy = "" if numbers_only else ", or give a kernel for such objects, e.g. kernel=btests.Pairwise(function)"
+        held = array.dtype if array.size else "rows of different lengths"
+        raise TypeError(f"{name} does not hold numbers ({held}); encode it as numbers{remedy}")
     return _objects(name, value)
 
 
@@ -203,7 +217,7 @@ def _refuse_missing(name: str, cells: Rows) -> None:
     """Say so where cells are objects because one of them is missing: None, or pandas' NA."""
     if cells.dtype != object:
         return
-    for place in np.ndindex(cells.shape):
+    for place in np.ndindex(cells.shape) if cells.ndim else ():
         if cells[place] is None or type(cells[place]).__name__ == "NAType":
             raise ValueError(f"{name} has a missing cell in row {place[0]}; drop or fill such rows first")
 
@@ -237,10 +251,10 @@ def _warn_of_huge_whole_numbers(name: str, cells: Rows) -> None:
 
 
 def _objects(name: str, value: Any) -> Rows:
-    try:
+    if not isinstance(value, Iterable) or getattr(value, "ndim", 1) == 0:
+        raise TypeError(f"{name} must be a sequence of objects, got {type(value).__name__}")
+    with converting(name):
         items = list(value)
-    except TypeError:
-        raise TypeError(f"{name} must be a sequence of objects, got {type(value).__name__}") from None
     rows = np.empty(len(items), dtype=object)
     for i, item in enumerate(items):
         rows[i] = item

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from btests._core.threads import limit_threads
+from btests._option_checks import check_dtype, check_flag
 from btests._validation import (
     check_callback,
     check_path,
@@ -22,6 +22,7 @@ from btests._validation import (
 from btests.block_size import check_block_rule
 from btests.data.row_permutation import permutation_of
 from btests.data.sample import Sample
+from btests.designs.unit_design import UnitDesign
 from btests.kernels import Energy, Kernel, properties_of
 from btests.nulls import Null, SignFlip
 from btests.nulls.named_nulls import null_of
@@ -29,11 +30,13 @@ from btests.nulls.null import kinds_of_blocks
 from btests.pipeline import Procedure
 from btests.result import TestResult
 from btests.scaling import check_scale
-from btests.selection import Aggregate, Selector, Setting, default_family
+from btests.selection import Aggregate, FisherFamily, Selector, Setting, default_aggregate
 from btests.selection.named_kernels import check_choice
+from btests.statistics import StatisticFactory, choose_statistic
+from btests.unit_pipeline import check_in_memory, run_units
 
 #: What docs/power.md finds best for data that nothing is known about.
-_DEFAULT = Aggregate(default_family())
+_DEFAULT = default_aggregate()
 
 
 def btest(
@@ -54,6 +57,10 @@ def btest(
     progress: Callable[[int, int], None] | None = None,
     workers: Any = None,
     paired: bool = False,
+    statistic: StatisticFactory | str | None = None,
+    units: Any = None,
+    weights_x: Any = None,
+    weights_y: Any = None,
 ) -> TestResult:
     r"""Test whether two samples come from the same distribution.
 
@@ -68,11 +75,12 @@ def btest(
         columns of them), read a chunk at a time; dask arrays and data frames. The answer for the same seed is the same.
         Or an iterator of batches (m, d), such as a generator or a data loader, read once (:class:`btests.Stream`).
     kernel : Kernel, Selector, Aggregate, str or None
-        A kernel; ``None`` is ``Aggregate(default_family())``, Gaussians and Laplacians of several bandwidths around the
-        median at once (with a null other than ``SignFlip`` the Gaussian of median bandwidth). Also ``"gaussian"``,
-        ``"laplacian"``, ``"matern"`` (median bandwidth), ``"energy"``, ``"linear"``, or a function of two arrays (b, d)
-        and (c, d), or of two lists of objects, that returns the (b, c) matrix of kernel values. Or a selector such as
-        ``Weights()`` or ``MaxRatio([Gaussian(1), Gaussian(2)])``; selectors hold out half of the rows by default. Or
+        A kernel; ``None`` is ``default_aggregate()``: Gaussians and Laplacians of several bandwidths around the median
+        at once and, in one block, kernel Fisher discriminants beside them (with a null other than ``SignFlip`` the
+        Gaussian of median bandwidth). Also ``"gaussian"``, ``"laplacian"``, ``"matern"`` (median bandwidth),
+        ``"energy"``, ``"linear"``, or a function of two arrays (b, d) and (c, d), or of two lists of objects, that
+        returns the (b, c) matrix of kernel values. Or a selector such as ``Weights()`` or
+        ``MaxRatio([Gaussian(1), Gaussian(2)])``; selectors hold out half of the rows by default. Or
         ``Aggregate(family)``, which tests with all kernels of a family, on all rows.
     block_size : int, (int, int), {"auto", "sqrt"} or None
         Rows of the smaller sample in a block, from 2 (linear time) to all (quadratic time). ``None`` or ``"auto"`` is
@@ -83,7 +91,8 @@ def btest(
     null : Null, str or None
         How the p-value is found; ``None`` is ``SignFlip()``. Also ``"normal"``, ``"third-cumulant"``,
         ``"sign-flip"`` and ``"cross-mmd"``; and the quadratic-time tests of all rows at once, ``"permutation"``
-        (exact), ``"spectrum"`` (consistent), ``"gamma"`` and ``"pearson"`` (not consistent; for comparison).
+        (exact), ``"spectrum"`` (consistent), ``"gamma"`` and ``"pearson"`` (not consistent; for comparison). Also for
+        comparison ``"jackknife"``, ``"bootstrap"`` and ``"tu"``, after Ho and Shieh (``docs/ho-shieh.md``).
     scale : bool, "robust" or None
         Divide each column by its robust scale, pooled over both samples, so that units of measurement do not matter:
         True (or ``"robust"``), or False. ``None`` is True for data frames and files with named columns, and False for
@@ -118,10 +127,27 @@ def btest(
         address of a scheduler such as ``"tcp://host:8786"``, or a ``distributed.Client``. None is the client that is
         there, for dask arrays and data frames, and this process for all else. Rows go from worker to worker, only
         summaries come here, and the answer is the same to the last bit; files must be where workers find them, too.
-
     paired : bool
         Whether rows i of x and of y are of one subject, measured twice. They stay side by side, and only they swap
         places: the p-value is exact however the two measurements of a subject depend on one another.
+    statistic : {"blocks", "features"}, callable or None
+        ``"blocks"`` compares the rows of each block by exact kernel values; ``"features"`` all rows at once by random
+        Fourier features of the kernels, in linear time and one pass, with as many frequencies as the budget affords,
+        64 to 256. ``None`` is one block of all rows where the budget affords it and lengths differ by a quarter at
+        most, and features otherwise, if all kernels have them (see :class:`btests.FeatureMMD`) and nothing else is said
+        of blocks. Or a class or function from a tuple of kernels to a statistic (``docs/extending.md``), such as
+        :class:`btests.WithReplacement`, which draws blocks from all rows. If the statistic has several members, the
+        p-value is that of the strongest, corrected for their number.
+    units : str or (array_like, array_like), optional
+        Where several rows are of one customer, patient or machine: a label for each row of x and of y, or the name of a
+        column of both data frames, which is then not compared. Whole units swap places, and count equally whatever
+        their sizes: the kernel of two units is its average over their rows. If both samples have the same units, x and
+        y swap places within units, as with ``paired``. For rows in memory; so are weights.
+    weights_x, weights_y : array_like, shape (n,), or str, optional
+        Weights of the rows, 0 or more, such as survey or importance weights, or the name of a column of the data frame,
+        which is then not compared; None counts rows equally. Only the ratios within a sample matter. The p-value is
+        exact if rows with their weights are exchangeable between x and y, and approximate otherwise, as for weights of
+        one sample alone (see ``note``). With ``units``, a unit counts as much as its rows together.
 
     Returns
     -------
@@ -146,42 +172,49 @@ def btest(
     check_path("checkpoint", checkpoint)
     check_callback("progress", progress, "the rows done and the rows in all")
     null = null_of(null)
+    factory, features = choose_statistic(statistic, dtype, shares_flips=isinstance(null, SignFlip))
     if not isinstance(block_size, tuple):
-        check_block_rule(block_size, block_exponent, budget)
+        check_block_rule(block_size, block_exponent, budget, features=features)
     if kernel is None and isinstance(null, SignFlip):
         kernel = _DEFAULT
-    units = check_scale(scale)
-    if not isinstance(paired, (bool, np.bool_)):
-        raise TypeError(f"paired must be True or False, got {paired!r}")
+    scaled = check_scale(scale)
+    check_flag("paired", paired)
     given = None if seed is None else check_seed(seed)
-    if workers is not None or not (_is_array(x) and _is_array(y)):
+    design = None
+    if units is not None or weights_x is not None or weights_y is not None:
+        check_in_memory(x, y, workers)
+        design, x, y = UnitDesign.of(x, y, units, weights_x, weights_y)
+    if design is None and (workers is not None or not (_is_array(x) and _is_array(y))):
         from btests.dispatch import Call  # what reads files and talks to clusters takes time to import
 
-        options = (units, shuffle, block_size, block_exponent, budget, dtype, n_threads, checkpoint, progress, workers)
-        found = Call(kernel, null, given, *options, began, bool(paired)).run(x, y, are_objects=_is_for_objects(kernel))
+        options = (scaled, shuffle, block_size, block_exponent, budget, dtype, n_threads, checkpoint, progress, workers)
+        call = Call(kernel, null, given, *options, began, bool(paired), factory, features)
+        found = call.run(x, y, are_objects=_is_for_objects(kernel))
         if found is not None:
             return found
-    rule = check_block_rule(block_size, block_exponent, budget, **kinds_of_blocks(null))
+    rule = check_block_rule(block_size, block_exponent, budget, **kinds_of_blocks(null), features=features)
     if checkpoint is not None or progress is not None:
         raise ValueError("checkpoint and progress are for rows in files, and these are in memory")
     if shuffle == "buffered":
         raise ValueError("shuffle='buffered' is for rows in files; those in memory are shuffled exactly")
-    rows_x, rows_y = check_samples(
-        x,
-        y,
-        objects_allowed=_takes_objects(kernel),
-        objects_wanted=_is_for_objects(kernel),
-    )
-    rule.check(min(len(rows_x), len(rows_y)))
+    if design is not None:
+        both = design.x, design.y
+    else:
+        both = check_samples(x, y, objects_allowed=_takes_objects(kernel), objects_wanted=_is_for_objects(kernel))
+    rule.check(min(map(len, both)))
     number = check_seed(given)
     names = column_names(x) or column_names(y)
     order = "exact" if shuffle else "as stored"
     # Of a single column no scale matters to a bandwidth that fits the data, and one that is named means what it says.
-    units = True if units is None and names is not None and len(names) > 1 else units
-    procedure = Procedure(kernel, null, number, Setting(rule, dtype), order, began, units, names, bool(paired))
-    both, streams = (rows_x, rows_y), procedure.design.streams
-    with limit_threads(n_threads):
-        return procedure.run(*(_permuted(rows, number, k, shuffle) for rows, k in zip(both, streams, strict=True)))
+    scaled = True if scaled is None and names is not None and len(names) > 1 else scaled
+    setting = Setting(rule, dtype, n_threads=n_threads)
+    procedure = Procedure(kernel, null, number, setting, order, began, scaled, names, bool(paired), factory)
+    if design is not None and (factory is not None or features):
+        raise ValueError("units and weights are for the MMD, and take no other statistic")
+    if design is not None:
+        return run_units(procedure, design, n_kernels=len(_candidates(kernel)), shuffle=bool(shuffle))
+    streams = procedure.design.streams
+    return procedure.run(*(_permuted(rows, number, k, shuffle) for rows, k in zip(both, streams, strict=True)))
 
 
 def energy_test(x: Any, y: Any, *, exponent: float = 1.0, **options: Any) -> TestResult:
@@ -248,6 +281,8 @@ def _candidates(kernel: object) -> tuple[object, ...]:
     if kernel is None or isinstance(kernel, str):
         return ()
     family = getattr(kernel, "family", ())
+    if isinstance(family, FisherFamily):
+        family = family.family
     if isinstance(family, tuple) and family:
         return family
     return () if type(kernel).__module__.startswith("btests.selection") else (kernel,)
@@ -256,6 +291,5 @@ def _candidates(kernel: object) -> tuple[object, ...]:
 def _check_options(kernel: object, shuffle: object, dtype: object, n_threads: object) -> None:
     check_choice(kernel)
     check_shuffle(shuffle)
-    if dtype not in ("float64", "float32"):
-        raise ValueError(f"dtype must be 'float64' or 'float32', got {dtype!r}")
+    check_dtype(dtype)
     check_threads(n_threads)

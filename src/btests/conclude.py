@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from btests._text import brief
 from btests._warnings import OrderWarning, PrecisionWarning, warn
 from btests.diagnostics import serial_score
 from btests.kernels.kernel import Kernel, properties_of
 from btests.nulls import Null, SignFlip
-from btests.nulls.aggregation import RankDistribution
-from btests.nulls.distributions import NullDistribution, ResampledDistribution
+from btests.nulls.distributions import NullDistribution, RankDistribution, ResampledDistribution
 from btests.result import TestResult
 from btests.selection import Aggregate, Candidate, Selection, Selector
 from btests.statistics import Gram, PairedGram
 from btests.summary import Summary
-from btests.symmetries import SwapGroups
+from btests.symmetries import Redraw, SwapTuples
 
-# Blocks whose neighbours are more alike than this, in standard deviations, are not of rows in random order: of those,
+# Blocks with a larger serial correlation than this, in standard deviations, are not of rows in random order: of those,
 # one test in ten million is.
 _SERIAL = 5.2
 
@@ -33,13 +34,13 @@ _MANY_TIES = 0.05
 _USUAL = 0.05
 
 
-def note_on(summary: Summary, null_distribution: NullDistribution) -> str:
-    """Return one sentence where the kernel sees nothing or rows are too few, else an empty one."""
+def note_on(summary: Summary, null_distribution: NullDistribution, statistic: float) -> str:
+    """Return one sentence if no swap changes the statistic, swaps are few or ties are many, else an empty one."""
     if not summary.values.any() and not summary.moments.any():
-        if not isinstance(summary.symmetry, SwapGroups):
+        if isinstance(summary.symmetry, (Redraw, SwapTuples)):
             return "no permutation of y changes anything for these kernels: x or y is constant, or nearly so for them"
         return (
-            "no swap of x and y changes anything for this kernel: the rows are all alike, or those of x and y are the "
+            "no swap of x and y changes anything for this kernel: all rows are equal, or those of x and y are the "
             "same in the same order, or the kernel is much too wide or too narrow for them, or they are so far from 0 "
             "that rounding hides what differs"
         )
@@ -48,44 +49,83 @@ def note_on(summary: Summary, null_distribution: NullDistribution) -> str:
         and null_distribution.exhaustive
         and null_distribution.smallest() > _USUAL
     ):
-        more = "" if summary.plan.n_blocks == 1 else " or larger blocks"
-        return f"of so few rows no p-value here is below {null_distribution.smallest():.2g}: take more of them{more}"
+        more = "" if summary.plan.n_blocks == 1 else ", or larger blocks"
+        least = f"no p-value here is below {null_distribution.smallest():.2g}"
+        return f"so few swaps are possible that {least}: take larger samples{more}"
     tied = 0.0
     if isinstance(null_distribution, RankDistribution) or (
         isinstance(null_distribution, ResampledDistribution) and null_distribution.tie_weight == 1.0
     ):
-        tied = null_distribution.tied(summary.mean())
+        tied = null_distribution.tied(statistic)
     if tied > _MANY_TIES:
         named = "with correction='max' " if isinstance(null_distribution, RankDistribution) else ""
         return (
             f"{tied:.0%} of the swaps give the same statistic and count against rejection: the p-value is "
-            f"conservative; {named}SignFlip(ties='midp') or ties='random', named before the data are seen, is not"
+            f"conservative; {named}SignFlip(ties='midp') or ties='random', chosen before the test, is not"
         )
     return ""
 
 
 def warn_of_rounding(summary: Summary, kernel: Kernel) -> None:
-    """Warn where the values of a kernel are so large that what tells rows apart is in their last digits."""
+    """Warn where the values of a kernel are so large that they differ in their last digits only."""
     if not properties_of(kernel).centers_rows and 0.0 < summary.deviation() < _ROUNDINGS * summary.rounding:
         warn(
-            "the values of this kernel are so large that rounding hides most of what tells rows apart; subtract a "
+            "the values of this kernel are so large that rounding hides most of their differences; subtract a "
             "common offset from the data",
             PrecisionWarning,
         )
 
 
 def warn_of_order(summary: Summary, order: str) -> None:
-    """Warn where rows that were not put in random order do not look as if they were."""
+    """Warn where the values of neighbouring blocks are correlated, and rows were not put in random order."""
     if order != "exact" and serial_score(summary.values) > _SERIAL:
         warn(
-            "neighbouring blocks are alike: the rows are sorted, or depend on one another, or what differs changes "
-            "along them, and then the p-value does not hold; shuffle=True puts sorted rows of arrays and "
-            "files in random order, and those of batches within a buffer",
+            "values of neighbouring blocks are correlated: the rows are sorted, or depend on one another, or the "
+            "difference changes along them, and then the p-value does not hold; shuffle=True puts rows of arrays "
+            "and files in random order, and those of batches within a buffer",
             OrderWarning,
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where the blocks of a test come from, for its result.
+
+    Attributes
+    ----------
+    selector : Selector or Aggregate, optional
+        How the kernel was selected, or several kernels are corrected for.
+    selection : Selection, optional
+        What the selector returned; candidates, note and numbers of rows go into the result.
+    engine, order, n_pending, read, block_rule, n_frequencies, scale, paired
+        See :class:`btests.TestResult`.
+    began : float
+        Start of the work on ``time.perf_counter``.
+    """
+
+    selector: Selector | Aggregate | None = None
+    selection: Selection | None = None
+    engine: str = ""
+    order: str = "as stored"
+    n_pending: tuple[int, int] = (0, 0)
+    read: str = "at once"
+    block_rule: str = "given"
+    n_frequencies: int | None = None
+    scale: tuple[float, ...] | None = None
+    paired: bool = False
+    began: float = field(default_factory=time.perf_counter)
+
+
 OVERFLOWED = "the kernel overflowed or gave NaN here; scale the data down or take a bounded kernel"
+
+
+def shared_flips(null: Null) -> SignFlip:
+    """Return the null of several kernels, or raise if it is not of sign flips that they share."""
+    if not isinstance(null, SignFlip):
+        raise ValueError(
+            f"Aggregate needs sign flips that its kernels share: null must be SignFlip(), got {brief(null)}"
+        )
+    return null
 
 
 def conclude(
@@ -93,15 +133,11 @@ def conclude(
     summaries: Sequence[Summary],
     null: Null,
     seed: int,
+    provenance: Provenance | None = None,
     *,
-    selector: Selector | Aggregate | None = None,
-    selection: Selection | None = None,
     gram: Gram | PairedGram | None = None,
     distribution: NullDistribution | None = None,
-    engine: str = "",
-    order: str = "as stored",
-    n_pending: tuple[int, int] = (0, 0),
-    began: float | None = None,
+    n_threads: int | None = None,
 ) -> TestResult:
     """Return the result of a test; of several kernels, that of the strongest.
 
@@ -110,25 +146,21 @@ def conclude(
     Parameters
     ----------
     kernels : sequence of Kernel
-        One kernel, or those that are tested at once.
+        Members of the statistic: one kernel, or those that are tested at once.
     summaries : sequence of Summary
         Summary of all blocks for each kernel, of the same blocks.
     null : Null
         Null distribution; ``SignFlip`` for several kernels, which share its draws.
     seed : int
         Seed of the null distribution.
-    selector : Selector or Aggregate, optional
-        How the kernel was selected, or several kernels are corrected for.
-    selection : Selection, optional
-        What the selector returned; candidates, note and numbers of rows go into the result.
+    provenance : Provenance, optional
+        Where the blocks come from.
     gram : Gram or PairedGram, optional
         Gram matrices of all rows, for a null distribution that needs it.
     distribution : NullDistribution, optional
         Null distribution if it is known already.
-    engine, order, n_pending
-        See :class:`btests.TestResult`.
-    began : float, optional
-        Start of the work on ``time.perf_counter``; now by default.
+    n_threads : int, optional
+        Threads of the null distribution; None is all cores of this process.
 
     Returns
     -------
@@ -139,18 +171,16 @@ def conclude(
     ValueError
         If blocks are missing, or values are not finite.
     """
-    began = time.perf_counter() if began is None else began
+    about = provenance or Provenance()
+    selector, selection = about.selector, about.selection
     for kernel, summary in zip(kernels, summaries, strict=True):
         _check(summary, kernel if len(kernels) > 1 else None)
     candidates = () if selection is None else selection.candidates
     best, summary = 0, summaries[0]
     if len(summaries) > 1:
-        if not isinstance(null, SignFlip):
-            raise ValueError(
-                f"Aggregate needs sign flips that its kernels share: null must be SignFlip(), got {null!r}"
-            )
-        aggregate = selector if isinstance(selector, Aggregate) else Aggregate(kernels)
-        verdict = aggregate.conclude(summaries, null, seed)
+        null = shared_flips(null)
+        aggregate = selector if isinstance(selector, Aggregate) else Aggregate()
+        verdict = aggregate.conclude(summaries, null, seed, n_threads)
         best, distribution = verdict.selected, verdict.null_distribution
         summary = summaries[best] if verdict.is_resolved else summaries[best].zeroed()
         candidates = tuple(
@@ -161,9 +191,9 @@ def conclude(
         summary = summary.resolved()
     warn_of_rounding(summary, kernels[best])
     evidence = summary if gram is None else gram
-    distribution = null.distribution(evidence, seed) if distribution is None else distribution
+    distribution = null.distribution(evidence, seed, n_threads) if distribution is None else distribution
     statistic = null.statistic(evidence)
-    warn_of_order(summary, order)
+    warn_of_order(summary, about.order)
     note = "" if selection is None else selection.note
     return TestResult(
         statistic=statistic,
@@ -175,16 +205,21 @@ def conclude(
         null=null,
         kernel=kernels[best],
         seed=seed,
-        engine=engine,
-        seconds=time.perf_counter() - began,
+        engine=about.engine,
+        seconds=time.perf_counter() - about.began,
         summary=summary,
         null_distribution=distribution,
         selector=selector,
         candidates=candidates,
-        note=note or note_on(summary, distribution),
+        note=note or note_on(summary, distribution, statistic),
         n_train=(0, 0) if selection is None else selection.n_train,
-        order=order,
-        n_pending=n_pending,
+        order=about.order,
+        n_pending=about.n_pending,
+        read=about.read,
+        block_rule=about.block_rule,
+        n_frequencies=about.n_frequencies,
+        scale=about.scale,
+        paired=about.paired,
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from btests.plan import Array
 
-# Blocks that tell whether neighbours are alike. The score of fewer is bounded by so little that it says nothing.
+# Minimum number of blocks for the serial correlation: with fewer, the score cannot be large.
 _ENOUGH_NEIGHBOURS = 40
 
 

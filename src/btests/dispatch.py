@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from btests._core.threads import limit_threads
 from btests._validation import check_seed
 from btests.block_size import check_block_rule
+from btests.data.batches import BUFFER_BYTES, Batches
 from btests.data.sample import AnySample
 from btests.designs import Design
 from btests.execution.checkpoint import Recorder, explaining_resume
@@ -35,8 +35,8 @@ from btests.pipeline import Names, Procedure
 from btests.result import TestResult
 from btests.selection import Aggregate, Selector, Setting
 from btests.selection.named_kernels import KERNELS
-from btests.statistics import Executor
-from btests.streaming.row_queue import BUFFER_BYTES, Batches, SampleBatches, feed, is_batches
+from btests.statistics import Executor, StatisticFactory
+from btests.streaming.row_queue import SampleBatches, feed, is_batches
 from btests.streaming.stream import BLOCK_SIZE, Stream
 
 
@@ -59,6 +59,8 @@ class Call:
     workers: Any
     began: float
     paired: bool = False
+    statistic: StatisticFactory | None = None
+    features: bool | None = False
 
     def run(self, x: Any, y: Any, *, are_objects: bool) -> TestResult | None:
         """Return the answer, or None where all rows are here after all, as objects are, whatever they come in."""
@@ -66,16 +68,22 @@ class Call:
             return self._in_batches(x, y)
         if self.workers is None and not is_stored(x) and not is_stored(y):
             return None
-        rule = check_block_rule(self.block_size, self.block_exponent, self.budget, **kinds_of_blocks(self.null))
+        kinds = kinds_of_blocks(self.null)
+        rule = check_block_rule(self.block_size, self.block_exponent, self.budget, **kinds, features=self.features)
         if wants_gram(self.null):
             raise ValueError(f"{self.null!r} needs all rows in memory at once; load them, or take null=SignFlip()")
+        setting, paired = Setting(rule, self.dtype, n_threads=self.n_threads), self.paired
         procedure = Procedure(
-            self.kernel, self.null, 0, Setting(rule, self.dtype), "", self.began, self.scale, None, self.paired
+            self.kernel, self.null, 0, setting, "", self.began, self.scale, None, paired, self.statistic
         )
-        chunks = Chunks(self.shuffle, self.n_threads, self.checkpoint, self.progress, self.workers)
+        chunks = Chunks(self.shuffle, self.checkpoint, self.progress, self.workers)
         return chunks.run(procedure, x, y, self.seed)
 
     def _in_batches(self, x: Any, y: Any) -> TestResult:
+        if self.features:
+            raise ValueError(
+                "statistic='features' needs the number of rows, which batches do not tell; save them to files"
+            )
         if self.paired:
             raise ValueError("paired=True is for arrays, frames and files; btests.Stream takes batches in their order")
         if self.checkpoint is not None:
@@ -106,6 +114,7 @@ class Call:
             self.n_threads,
             self.progress,
             self.began,
+            statistic=self.statistic,
         ).run(x, y)
 
 
@@ -140,7 +149,6 @@ class Chunks:
     """How rows that are not in memory are read: options of :func:`btests.btest`."""
 
     shuffle: bool | str
-    n_threads: int | None
     checkpoint: str | os.PathLike[str] | None
     progress: Callable[[int, int], None] | None
     workers: Any
@@ -148,7 +156,7 @@ class Chunks:
     def run(self, procedure: AnyProcedure, x: Any, y: Any, seed: int | None) -> TestResult:
         """Return the test of two samples that are in files, in dask collections or on a cluster."""
         with connect(self.workers, x, y) as cluster:
-            sources = matched(x, y, procedure.design)
+            sources = matched(x, y, procedure.design, cluster)
             if self.shuffle == "buffered" and len(set(procedure.design.streams)) == 1:
                 raise ValueError(
                     "shuffle='buffered' would take the rows of x and y apart, which belong together; take True or False"
@@ -164,8 +172,7 @@ class Chunks:
             ):
                 names = names_of(x, sources[0]), names_of(y, sources[1])
                 opened = procedure.opened(recorder.seed, stored.executor(recorder), stored.order, names)
-                with limit_threads(self.n_threads):
-                    found = opened.run(stored.x, stored.y)
+                found = opened.run(stored.x, stored.y)
                 note = "; ".join(filter(None, (found.note, excluded_parts(*sources))))
                 return replace(found, read=stored.read, note=note)
 
@@ -176,7 +183,7 @@ class BatchProcedure:
 
     Attributes
     ----------
-    kernel, null, seed, shuffle, dtype, n_threads
+    kernel, null, seed, shuffle, dtype, n_threads, statistic
         As in :func:`btests.btest`.
     block_size : int or (int, int), optional
         Rows of a block; two numbers if they differ. None is 256.
@@ -198,22 +205,24 @@ class BatchProcedure:
     progress: Callable[[int, int], None] | None = None
     began: float = field(default_factory=time.perf_counter)
     buffer_bytes: int = BUFFER_BYTES
+    statistic: StatisticFactory | None = None
 
     def run(self, x: Any, y: Any) -> TestResult:
         """Return the test of x and y."""
         kernel: Any = KERNELS["gaussian"] if self.kernel is None else self.kernel
         size = BLOCK_SIZE if self.block_size is None else self.block_size
-        stream = Stream(kernel, size, seed=self.seed, dtype=self.dtype, n_threads=self.n_threads)
+        options: dict[str, Any] = {"dtype": self.dtype, "n_threads": self.n_threads, "statistic": self.statistic}
+        stream = Stream(kernel, size, seed=self.seed, **options)
         with closing(self._side("x", x, 1)) as side_x, closing(self._side("y", y, 2)) as side_y:
             feed(stream, side_x, side_y, progress=self.progress, advice="; a stream of your own keeps what it has")
             order = weaker(side_x.how, side_y.how)
         if stream.n_blocks == 0:
             (n_x, n_y), sizes = stream.n_rows, f"block_size is {size}"
             raise ValueError(f"x has {n_x} rows and y has {n_y}, and {sizes}; name one that they fill")
-        found = replace(stream.partial(), order=order).result(self.null)
+        found = replace(stream.partial(), order=order).result(self.null, self.n_threads)
         chosen_by = KERNELS[kernel] if isinstance(kernel, str) else kernel
         selector = chosen_by if isinstance(chosen_by, (Selector, Aggregate)) else None
-        return replace(found, read="in batches", selector=selector)
+        return replace(found, selector=selector, seconds=time.perf_counter() - self.began)
 
     def _side(self, label: str, value: Any, stream: int) -> Batches | SampleBatches:
         if is_batches(value):

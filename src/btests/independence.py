@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from btests._core.threads import limit_threads
+from btests._option_checks import is_finite, is_one_of
+from btests._text import brief
 from btests._validation import (
     check_batch,
     check_callback,
@@ -26,6 +27,7 @@ from btests.designs import Paired
 from btests.independence_pipeline import DEFAULT_FAMILY, Family, IndependenceProcedure
 from btests.kernels import Energy, Gaussian, Kernel, KernelPair, Laplacian, Linear, Matern
 from btests.nulls import ExactMoments, Null, Permutation, SignFlip
+from btests.nulls.named_nulls import null_of
 from btests.nulls.null import kinds_of_blocks, wants_gram
 from btests.result import TestResult
 from btests.scaling import check_scale
@@ -139,7 +141,7 @@ def independence_test(
     if rule.size is not None and rule.size < MIN_ROWS:
         raise ValueError(f"block_size must be at least {MIN_ROWS} in a test of independence, got {rule.size}")
     procedure = IndependenceProcedure(
-        *kernels, null, 0, Setting(rule), "", began, check_scale(scale), permutes=by_default
+        *kernels, null, 0, Setting(rule, n_threads=n_threads), "", began, check_scale(scale), permutes=by_default
     )
     given = None if seed is None else check_seed(seed)
     if workers is not None or _may_be_stored(x) or _may_be_stored(y):
@@ -149,7 +151,7 @@ def independence_test(
         if workers is not None or is_stored(x) or is_stored(y):
             if wants_gram(null):
                 raise ValueError(f"{null!r} needs all rows in memory at once; load them, or take null='swap'")
-            return Chunks(shuffle, n_threads, checkpoint, progress, workers).run(procedure, x, y, given)
+            return Chunks(shuffle, checkpoint, progress, workers).run(procedure, x, y, given)
     if checkpoint is not None or progress is not None:
         raise ValueError("checkpoint and progress are for rows in files, and these are in memory")
     if shuffle == "buffered":
@@ -157,31 +159,30 @@ def independence_test(
     rows = check_batch("x", x), check_batch("y", y)
     number = check_seed(given)
     Paired().check(len(rows[0]), len(rows[1]), rows[0].shape[1], rows[1].shape[1])
-    rule.check(len(rows[0]))
+    rule.check(len(rows[0]), MIN_ROWS)
     order = permutation_of(len(rows[0]), number, 1).rows(0, len(rows[0])) if shuffle else None
     how = "exact" if shuffle else "as stored"
     opened = procedure.opened(number, procedure.setting.executor, how, (column_names(x), column_names(y)))
-    with limit_threads(n_threads):
-        return opened.run(Sample(rows[0], order), Sample(rows[1], order))
+    return opened.run(Sample(rows[0], order), Sample(rows[1], order))
 
 
 def _kernels_of(
     statistic: object, kernel_x: object, kernel_y: object, exponent: object, *, several: bool
 ) -> tuple[Family, Family]:
-    if statistic not in ("hsic", "dcov"):
-        raise ValueError(f"statistic must be 'hsic' or 'dcov', got {statistic!r}")
+    if not is_one_of(statistic, "hsic", "dcov"):
+        raise ValueError(f"statistic must be 'hsic' or 'dcov', got {brief(statistic)}")
     if statistic == "dcov":
         if kernel_x is not None or kernel_y is not None:
             raise ValueError("kernels are for statistic='hsic'; 'dcov' has distances and an exponent")
         own = (Energy(exponent),)  # type: ignore[arg-type]
         return own, own
-    if exponent != 1.0:
-        raise ValueError(f"exponent is for statistic='dcov', got {exponent!r} with 'hsic'")
+    if not is_finite(exponent) or exponent != 1.0:
+        raise ValueError(f"exponent is for statistic='dcov', got {brief(exponent)} with 'hsic'")
     several = several and kernel_x is None and kernel_y is None
-    return _kernel_of("kernel_x", kernel_x, several), _kernel_of("kernel_y", kernel_y, several)
+    return kernel_of("kernel_x", kernel_x, several), kernel_of("kernel_y", kernel_y, several)
 
 
-def _kernel_of(name: str, kernel: Any, several: bool) -> Family:
+def kernel_of(name: str, kernel: Any, several: bool) -> Family:
     """Return the kernels that an argument names; None is a Gaussian, of several bandwidths if so wanted."""
     if kernel is None:
         return DEFAULT_FAMILY if several else MedianFamily((1.0,))
@@ -193,7 +194,7 @@ def _kernel_of(name: str, kernel: Any, several: bool) -> Family:
     if isinstance(kernel, str):
         if kernel not in _RADIAL and kernel not in _FIXED:
             known = ", ".join(sorted((*_RADIAL, *_FIXED)))
-            raise ValueError(f"{name} must be one of {known}, or a kernel object, got {kernel!r}")
+            raise ValueError(f"{name} must be one of {known}, or a kernel object, got {brief(kernel)}")
         return (_FIXED[kernel],) if kernel in _FIXED else MedianFamily((1.0,), _RADIAL[kernel])
     if isinstance(kernel, type):
         raise TypeError(f"{name} must be an object, not the class: write {kernel.__name__}(...) with its parameters")
@@ -203,18 +204,10 @@ def _kernel_of(name: str, kernel: Any, several: bool) -> Family:
 
 
 def _null_of(null: object) -> Null:
-    if isinstance(null, str):
-        if null not in NULLS:
-            raise ValueError(f"null must be one of {', '.join(sorted(NULLS))}, or a null object, got {null!r}")
-        return NULLS[null]()
-    if null is None:
-        return SignFlip()
-    if not isinstance(null, (SignFlip, ExactMoments, Permutation)):
-        what = null.__name__ if isinstance(null, type) else repr(null)
-        raise TypeError(
-            f"null must be SignFlip(), ExactMoments() or Permutation() in a test of independence, got {what}"
-        )
-    return null
+    found = null_of(null, NULLS)
+    if not isinstance(found, (SignFlip, ExactMoments, Permutation)):
+        raise TypeError(f"null must be SignFlip(), ExactMoments() or Permutation() here, got {brief(found)}")
+    return found
 
 
 def _may_be_stored(value: object) -> bool:

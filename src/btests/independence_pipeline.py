@@ -9,13 +9,15 @@ from typing import ClassVar
 import numpy as np
 
 from btests.block_size import BlockRule, BlockSize
+from btests.conclude import Provenance
 from btests.data.sample import AnySample
 from btests.designs import Paired
 from btests.kernels import Kernel, KernelPair, median_bandwidth
 from btests.kernels.fingerprint import fingerprint
+from btests.kernels.kernel import terms_of
 from btests.nulls import Null, SignFlip
-from btests.nulls.null import check_sizes, wants_gram
-from btests.pipeline import Names, run_test
+from btests.nulls.null import wants_gram
+from btests.pipeline import Names, all_rows, run_test
 from btests.plan import Plan
 from btests.result import TestResult
 from btests.scaling import robust_scale, warn_of_scales
@@ -100,35 +102,36 @@ class IndependenceProcedure:
         elif self.scale is None:
             for sample, names in zip((x, y), self.names, strict=True):
                 warn_of_scales(sample, sample, names)
-        kernels = tuple(
-            KernelPair(a, b) for a, b in product(_made(self.kernels_x, x, some), _made(self.kernels_y, y, some))
-        )
-        for pair in kernels:
-            check_kernel(pair.x, x, x)
-            check_kernel(pair.y, y, y)
+        of_x, of_y = _made(self.kernels_x, x, some), _made(self.kernels_y, y, some)
+        for of_side, sample in ((of_x, x), (of_y, y)):
+            for kernel in of_side:
+                check_kernel(kernel, sample, sample)
+        kernels = tuple(KernelPair(a, b) for a, b in product(of_x, of_y))
         statistic = HSIC(kernels, getattr(self.null, "order", 0))
         if self.permutes and size == len(x) <= MAX_PERMUTED and isinstance(self.null, SignFlip):
             statistic = replace(statistic, symmetry=Redraw(self.null.n_resamples, self.seed))
-        found = run_test(
+        return run_test(
             statistic,
             (x, y),
             plan_for(statistic, len(x), len(y), size),
             self.setting.executor,
             self.null,
             seed=self.seed,
-            selector=Aggregate(kernels) if len(kernels) > 1 else None,
-            order=self.order,
-            began=self.began,
+            provenance=Provenance(
+                Aggregate(kernels) if len(kernels) > 1 else None,
+                order=self.order,
+                block_rule=rule,
+                scale=tuple(scales) if self.scale else None,
+                paired=True,
+                began=self.began,
+            ),
+            n_threads=self.setting.n_threads,
         )
-        return replace(found, block_rule=rule, scale=tuple(scales) if self.scale else None, paired=True)
 
     def _size(self, x: AnySample, y: AnySample) -> BlockSize:
         n = len(x)
         if wants_gram(self.null):
-            if self.setting.rule.exponent is not None or self.setting.rule.size not in (None, n):
-                raise ValueError(f"{self.null!r} tests all rows at once: block_size must be {n} or None")
-            check_sizes(self.null, n, n)
-            return BlockSize(n, "one block")
+            return all_rows(self.null, self.setting.rule, n, n)
         found = self.setting.rule.size_for(n, n, self._pair_seconds(x, y))
         return found if found.size >= MIN_ROWS else BlockSize(MIN_ROWS, found.rule)
 
@@ -137,8 +140,9 @@ class IndependenceProcedure:
         return rule.size_for(len(x), len(y), self._pair_seconds(x, y)).rule == "one block"
 
     def _pair_seconds(self, x: AnySample, y: AnySample) -> float:
-        n_x, n_y = (len(own if isinstance(own, tuple) else own.factors) for own in (self.kernels_x, self.kernels_y))
-        return hsic_pair_seconds(n_x, n_y, x.width + y.width)
+        of_x, of_y = (own if isinstance(own, tuple) else own.around(1.0) for own in (self.kernels_x, self.kernels_y))
+        compiled = all(terms_of(kernel) is not None for kernel in (*of_x, *of_y))
+        return hsic_pair_seconds(len(of_x), len(of_y), x.width + y.width, compiled=compiled)
 
 
 def _made(kernels: MedianFamily | tuple[Kernel, ...], sample: AnySample, n_rows: int) -> tuple[Kernel, ...]:

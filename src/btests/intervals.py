@@ -23,13 +23,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from btests.nulls.distributions import StudentDistribution
 from btests.plan import Array
 from btests.summary import ENOUGH_BLOCKS, Summary, sample_sd
-from btests.symmetries import SwapGroups
+from btests.symmetries import RelabelBins, SharedSwaps, SwapGroups
 
 # Groups of rows in a block that its own variance is estimated from.
 _ENOUGH_GROUPS = 8
@@ -41,6 +42,13 @@ _LINEAR, _INTERACTION = 2.26, 1.26
 # The variance as a linear function of theta is taken for no less than this share of its estimate: far from the estimate
 # it would be negative.
 _LEAST = 1.0 / 16.0
+
+
+class ConfidenceInterval(NamedTuple):
+    """A confidence interval."""
+
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +106,13 @@ def estimate_spread(summary: Summary) -> Spread:
     Raises
     ------
     ValueError
-        For one block of fewer than 8 rows, and for one block of samples of different lengths whose rows are gone.
+        For blocks that share rows, for one block of fewer than 8 rows, and for one block of different lengths
+        whose rows are gone.
     """
     plan = summary.plan
-    if plan.n_blocks < ENOUGH_BLOCKS and isinstance(summary.symmetry, SwapGroups):
+    if isinstance(summary.symmetry, SharedSwaps):
+        raise ValueError("blocks drawn with replacement share rows, and there is no interval from their values")
+    if plan.n_blocks < ENOUGH_BLOCKS and isinstance(summary.symmetry, (SwapGroups, RelabelBins)):
         if plan.paired and plan.n_groups >= _ENOUGH_GROUPS:
             return _from_groups(summary)
         if summary.row_moments is not None:
@@ -110,7 +121,7 @@ def estimate_spread(summary: Summary) -> Spread:
             return Spread.of(variance / m, linear / m**2, interaction / m**2, degrees, unit)
     if plan.n_blocks > 1:
         return _from_values(summary.values)
-    if not isinstance(summary.symmetry, SwapGroups):
+    if not isinstance(summary.symmetry, (SwapGroups, RelabelBins)):
         raise ValueError("an interval for this statistic needs at least 2 blocks, got one")
     if plan.paired or plan.block_size < _ENOUGH_GROUPS:
         raise ValueError(

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from btests._option_checks import check_flag, check_texts
+from btests._text import brief, printable, printable_errors
 from btests._validation import check_alpha, check_batch, check_names, check_seed, column_names
 from btests.api import btest
-from btests.independence import independence_test
-from btests.independence_pipeline import DEFAULT_FAMILY
+from btests.independence import independence_test, kernel_of
 from btests.kernels import Kernel, Linear
 from btests.multiple_testing import holm
 from btests.nulls import Null
+from btests.plan import Array, Index
 from btests.result import TestResult
 from btests.scaling import check_scale, robust_scale
 from btests.selection import Aggregate, MedianFamily
@@ -82,7 +84,8 @@ class KSampleResult:
 
     def __str__(self) -> str:
         found, none = "not all of one distribution (p <= 0.05)", "no difference found at level 0.05"
-        rows = ", ".join(f"{name} {size}" for name, size in zip(self.names, self.sizes, strict=True))
+        names = [printable(name) for name in self.names]
+        rows = ", ".join(f"{name} {size}" for name, size in zip(names, self.sizes, strict=True))
         lines = [
             f"B-test of {len(self.names)} samples: {found if self.rejects(0.05) else none}",
             f"  p-value   {self.pvalue:.4g}",
@@ -90,9 +93,9 @@ class KSampleResult:
             f"  null      {self.result.null!r}, seed {self.result.seed}",
         ]
         lines += ["  pairs     p-values corrected by Holm's method"] if self.pairs else []
-        width = max((len(name) for name in self.names), default=0)
+        width = max((len(name) for name in names), default=0)
         for pair in sorted(self.pairs, key=lambda pair: pair.pvalue):
-            first, second = self.names[pair.first], self.names[pair.second]
+            first, second = names[pair.first], names[pair.second]
             lines.append(f"    {first:{width}}  {second:{width}}  {pair.pvalue:.4g}")
         return "\n".join(lines)
 
@@ -158,7 +161,8 @@ def ksample_test(
     """
     number = check_seed(seed)
     labels = _names_of(names, len(samples))
-    rows = _rows_of(samples, labels)
+    with printable_errors():
+        rows = _rows_of(samples, labels)
     scaled = check_scale(scale)
     if scaled is None:
         scaled = any(column_names(sample) is not None for sample in samples) and rows[0].shape[1] > 1
@@ -166,46 +170,93 @@ def ksample_test(
     if scaled:
         scales = np.array([robust_scale(column)[1] for column in pooled.T])
         pooled, rows = pooled / scales, [own / scales for own in rows]
-    members = np.repeat(np.eye(len(rows)), [len(own) for own in rows], axis=0)
-    options: dict[str, Any] = {"block_exponent": block_exponent, "budget": budget, "n_threads": n_threads}
-    result = independence_test(
+    labels_of_rows = np.repeat(np.arange(len(rows)), [len(own) for own in rows])
+    result = labelled_test(
         pooled,
-        members,
-        kernel_x=DEFAULT_FAMILY if kernel is None else kernel,
-        kernel_y=Linear(),
-        block_size=block_size,
+        labels_of_rows,
+        kernel=kernel,
         null=null,
-        scale=False,
         seed=number,
-        **options,
+        block_size=block_size,
+        block_exponent=block_exponent,
+        budget=budget,
+        n_threads=n_threads,
     )
-    found = []
-    if pairwise:
-        several = isinstance(kernel, (MedianFamily, list, tuple))
-        own: Any = {"kernel": Aggregate(kernel) if several else kernel, "scale": False, "seed": number}  # type: ignore[arg-type]
-        for i, j in combinations(range(len(rows)), 2):
-            found.append((i, j, btest(rows[i], rows[j], n_threads=n_threads, **own)))
-    corrected = holm(np.array([test.pvalue for _, _, test in found]))
-    pairs = tuple(PairResult(i, j, float(p), test) for (i, j, test), p in zip(found, corrected, strict=True))
+    pairs: tuple[PairResult, ...] = ()
+    if check_flag("pairwise", pairwise):
+        pairs = pairwise_tests(rows, kernel=kernel, seed=number, n_threads=n_threads)
     sizes = tuple(len(own) for own in rows)
     return KSampleResult(result.statistic, result.pvalue, labels, sizes, result, pairs)
+
+
+def labelled_test(rows: Array, labels: Index, *, kernel: Any = None, **options: Any) -> TestResult:
+    """Return the test of all samples at once: rows (n, d), the numbers of their samples (n,).
+
+    The kernel of labels is 1 for equal ones and 0 otherwise, so that the result does not depend on how samples are
+    numbered.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+        Rows of all samples, on one scale.
+    labels : ndarray of int, shape (n,)
+        Number of the sample of each row, from 0.
+    kernel : Kernel, MedianFamily, list of Kernel, str or None
+        Kernel of the rows, as in :func:`ksample_test`.
+    **options
+        Other options of :func:`btests.independence_test`.
+    """
+    members = np.eye(int(labels.max()) + 1)[labels]
+    own = kernel_of("kernel", kernel, several=True)
+    return independence_test(rows, members, kernel_x=own, kernel_y=Linear(), scale=False, **options)
+
+
+def pairwise_tests(
+    samples: Sequence[Array],
+    *,
+    kernel: Any = None,
+    progress: Callable[[float], None] | None = None,
+    **options: Any,
+) -> tuple[PairResult, ...]:
+    """Return the tests of all pairs of samples (n_i, d), with p-values corrected by Holm's method.
+
+    Parameters
+    ----------
+    samples : sequence of ndarray
+        Samples on one scale.
+    kernel : Kernel, MedianFamily, list of Kernel, str or None
+        Kernel of the rows, as in :func:`ksample_test`.
+    progress : callable, optional
+        Called with the share of pairs that are done.
+    **options
+        Other options of :func:`btests.btest`.
+    """
+    chosen = Aggregate(kernel) if isinstance(kernel, (MedianFamily, list, tuple)) else kernel
+    numbers, results = list(combinations(range(len(samples)), 2)), []
+    for i, j in numbers:
+        results.append(btest(samples[i], samples[j], kernel=chosen, scale=False, **options))
+        if progress is not None:
+            progress(len(results) / len(numbers))
+    corrected = holm(np.array([result.pvalue for result in results]))
+    return tuple(PairResult(i, j, float(p), own) for (i, j), p, own in zip(numbers, corrected, results, strict=True))
 
 
 def _names_of(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
     if n < 2:
         raise ValueError(f"ksample_test needs two samples or more, got {n}")
-    found = tuple(str(i) for i in range(n)) if names is None else tuple(str(name) for name in names)
+    found = tuple(str(i) for i in range(n)) if names is None else check_texts("names", names)
     if len(found) != n or len(set(found)) != n:
-        raise ValueError(f"names must be one for each of {n} samples, and different, got {list(found)}")
+        raise ValueError(f"names must be one for each of {n} samples, and different, got {brief(list(found))}")
     return found
 
 
 def _rows_of(samples: Sequence[Any], names: Sequence[str]) -> list[Any]:
     """Return samples as arrays with the same columns, matched by name."""
-    columns = column_names(samples[0])
+    columns: list[str] | None = None
     found: list[Any] = []
     for name, sample in zip(names, samples, strict=True):
         rows, own = check_batch(f"sample {name}", sample), column_names(sample)
+        columns = columns if found else own
         if len(rows) < 2:
             count = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
             raise ValueError(f"sample {name} has {count}; a test needs at least 2 rows in each sample")

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from btests.plan import Array
+
+
+def draws_for(n_tests: int, alpha: float) -> int:
+    """Return how many draws make half the level attainable after correction for ``n_tests``.
+
+    Examples
+    --------
+    >>> draws_for(66, 0.05)
+    2639
+    """
+    return math.ceil(2.0 * n_tests / alpha) - 1
 
 
 def holm(pvalues: Array) -> Array:

@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from btests.block_size import BlockSize
-from btests.conclude import conclude
+from btests._blas import one_blas_thread
+from btests._text import brief
+from btests.block_size import FEATURES, BlockRule, BlockSize
+from btests.conclude import Provenance, conclude, shared_flips
 from btests.data.sample import AnySample, Sample
+from btests.data.unit_sample import UnitSample
 from btests.designs import Design, MatchedSamples, TwoSample
 from btests.kernels import Kernel, properties_of
 from btests.kernels.fingerprint import fingerprint
@@ -23,14 +26,21 @@ from btests.selection.named_kernels import KERNELS
 from btests.statistics import (
     MMD,
     Executor,
+    FeatureMMD,
     Gram,
     PairedGram,
     Statistic,
+    StatisticFactory,
+    make_statistic,
     plan_for,
-    summarize_all,
+    require_rows,
+    summarize_prepared,
     with_row_moments,
 )
 from btests.statistics.checks import check_kernel, check_precision
+from btests.statistics.cost import affordable_frequencies
+from btests.statistics.feature_mmd import features_chunk
+from btests.summary import Summary
 
 Names = Sequence[str] | None
 
@@ -56,6 +66,8 @@ class Procedure:
         Of the columns, for that warning.
     paired
         Whether rows i of x and of y are of one subject.
+    statistic
+        Makes the statistic from the kernels; None is :class:`btests.MMD`.
     """
 
     kernel: Kernel | Selector | Aggregate | str | None
@@ -67,6 +79,7 @@ class Procedure:
     scale: bool | None = False
     names: Names = None
     paired: bool = False
+    statistic: StatisticFactory | None = None
 
     @property
     def design(self) -> Design:
@@ -75,7 +88,8 @@ class Procedure:
 
     def identity(self) -> str:
         """Return everything that the result depends on except rows and seed, as text."""
-        return repr((fingerprint(self.kernel), self.setting, self.null, self.scale, self.paired))
+        parts = fingerprint(self.kernel), fingerprint(self.statistic)
+        return repr((*parts, self.setting, self.null, self.scale, self.paired))
 
     def opened(self, seed: int, executor: Executor, order: str, names: tuple[Names, Names]) -> Procedure:
         """Return the procedure for samples that were opened; data frames and named columns are scaled by default."""
@@ -89,6 +103,8 @@ class Procedure:
         self.design.check(len(x), len(y), x.width, y.width)
         if self.paired and wants_gram(self.null):
             raise ValueError(f"{self.null!r} relabels rows, which breaks pairs; paired=True takes null=SignFlip()")
+        if isinstance(x, UnitSample) and wants_gram(self.null):
+            raise ValueError(f"{self.null!r} is for rows that count equally; units and weights take null=SignFlip()")
         if wants_gram(self.null):  # before a choice is made for nothing
             check_sizes(self.null, len(x), len(y))
         scales = None
@@ -100,24 +116,27 @@ class Procedure:
         elif x.is_numeric and self.scale is None and _mixes_columns(self.kernel):
             warn_of_scales(x, y, self.names)
         selector = selector_of(self.kernel)
-        if isinstance(selector, Aggregate) and not isinstance(self.null, SignFlip):
-            raise ValueError(
-                f"Aggregate needs sign flips that its kernels share: null must be SignFlip(), got {self.null!r}"
-            )
-        found = self._run(selector, choose(self.kernel, x, y, self.setting))
-        return found if scales is None else replace(found, scale=tuple(scales.tolist()))
+        if isinstance(selector, Aggregate):
+            shared_flips(self.null)
+        scale = None if scales is None else tuple(scales.tolist())
+        return self._run(selector, choose(self.kernel, x, y, self.setting), scale)
 
-    def _run(self, selector: Selector | None, selection: Selection) -> TestResult:
+    def _run(self, selector: Selector | None, selection: Selection, scale: tuple[float, ...] | None) -> TestResult:
         kernels: tuple[Kernel, ...] = (selection.kernel,)
         if isinstance(selector, Aggregate):
             kernels = tuple(candidate.kernel for candidate in selection.candidates)
         x, y = selection.x, selection.y
-        for kernel in kernels:
-            check_kernel(kernel, x, y)
-        if len(kernels) == 1:  # a family is always in float64: its flat members are nothing but rounding in float32
-            check_precision(kernels[0], x, y, self.setting.dtype)
-        statistic = MMD(kernels, self.setting.dtype if len(kernels) == 1 else "float64")
-        size, rule = self._size(x, y, kernels)
+        if self._has_features(x, y, kernels):
+            statistic: Statistic = self._features(x, y, kernels)
+            size, rule = BlockSize(features_chunk(x, y), FEATURES)
+        else:
+            for kernel in kernels:
+                check_kernel(kernel, x, y)
+            if len(kernels) == 1:
+                check_precision(kernels[0], x, y, self.setting.dtype)
+            statistic = make_statistic(self.statistic, kernels, self.setting.dtype)
+            size, rule = self._size(x, y, kernels, statistic)
+        check_null(self.null, statistic)
         found = run_test(
             statistic,
             (x, y),
@@ -125,23 +144,58 @@ class Procedure:
             self.setting.executor,
             self.null,
             seed=self.seed,
-            selector=selector,
-            selection=selection,
-            order=self.order,
-            began=self.began,
+            provenance=Provenance(
+                selector,
+                selection,
+                order=self.order,
+                block_rule=rule,
+                n_frequencies=getattr(statistic, "n_frequencies", None),
+                scale=scale,
+                paired=self.paired,
+                began=self.began,
+            ),
+            n_threads=self.setting.n_threads,
         )
-        summary = with_row_moments(found.summary, found.kernel, x, y)
-        return replace(found, summary=summary, block_rule=rule, paired=self.paired)
+        if not isinstance(statistic, (MMD, FeatureMMD)):
+            return found
+        return replace(found, summary=with_row_moments(found.summary, found.kernel, x, y))
 
-    def _size(self, x: AnySample, y: AnySample, kernels: Sequence[Kernel]) -> BlockSize:
+    def _has_features(self, x: AnySample, y: AnySample, kernels: Sequence[Kernel]) -> bool:
+        blocks = wants_gram(self.null) or self.statistic is not None
+        return not blocks and self.setting.block_size(x, y, kernels).rule == FEATURES
+
+    def _features(self, x: AnySample, y: AnySample, kernels: tuple[Kernel, ...]) -> FeatureMMD:
+        budget = self.setting.rule.budget
+        n_frequencies = affordable_frequencies(len(kernels), len(x) + len(y), x.width, budget)
+        return FeatureMMD(kernels, n_frequencies, streams=self.design.streams)
+
+    def _size(self, x: AnySample, y: AnySample, kernels: Sequence[Kernel], statistic: Statistic) -> BlockSize:
         if not wants_gram(self.null):
-            return self.setting.block_size(x, y, kernels)
-        n, rule = min(len(x), len(y)), self.setting.rule
-        if rule.exponent is not None or rule.size not in (None, n):
-            asked = rule.size if rule.exponent is None else f"[n^{rule.exponent:g}]"
-            raise ValueError(f"{self.null!r} tests all rows at once: block_size must be {n} or None, got {asked}")
-        check_sizes(self.null, len(x), len(y))
-        return BlockSize(n, "one block")
+            found = self.setting.block_size(x, y, kernels)
+            largest: int = getattr(statistic, "largest_block", found.size)
+            return (
+                found if self.setting.rule.size is not None or found.size <= largest else BlockSize(largest, "budget")
+            )
+        return all_rows(self.null, self.setting.rule, len(x), len(y))
+
+
+def all_rows(null: Null, rule: BlockRule, n_x: int, n_y: int) -> BlockSize:
+    """Return the block of all rows, for a null that needs it; raise if another was asked for or memory is short."""
+    n = min(n_x, n_y)
+    if rule.exponent is not None or rule.size not in (None, n):
+        asked = rule.size if rule.exponent is None else f"[n^{rule.exponent:g}]"
+        raise ValueError(f"{null!r} tests all rows at once: block_size must be {n} or None, got {asked}")
+    check_sizes(null, n_x, n_y)
+    return BlockSize(n, "one block")
+
+
+def check_null(null: Null, statistic: Statistic) -> None:
+    """Raise ``ValueError`` if a null distribution is not for a statistic, before anything is computed."""
+    n, name = len(statistic.kernels), type(statistic).__name__
+    if n > 1 and not isinstance(null, SignFlip):
+        raise ValueError(
+            f"{name} has {n} members here, which share their sign flips: null must be SignFlip(), got {brief(null)}"
+        )
 
 
 def run_test(
@@ -152,10 +206,8 @@ def run_test(
     null: Null,
     *,
     seed: int,
-    selector: Selector | Aggregate | None = None,
-    selection: Selection | None = None,
-    order: str = "as stored",
-    began: float | None = None,
+    provenance: Provenance | None = None,
+    n_threads: int | None = None,
 ) -> TestResult:
     """Return the test of two samples by a statistic: summarize all blocks, then conclude.
 
@@ -171,7 +223,7 @@ def run_test(
         Computes the blocks.
     null : Null
         Null distribution.
-    seed, selector, selection, order, began
+    seed, provenance, n_threads
         See :func:`btests.conclude.conclude`.
 
     Returns
@@ -179,26 +231,31 @@ def run_test(
     TestResult
     """
     x, y = samples
+    require_rows(statistic, in_memory=isinstance(x, Sample) and isinstance(y, Sample))
+    if len(statistic.kernels) > 1:
+        shared_flips(null)  # an error now rather than after all blocks
     engine = statistic.engine(x)
     gram: Gram | PairedGram | None = None
     if wants_gram(null) and isinstance(x, Sample) and isinstance(y, Sample):
         gram = statistic.gram(x, y)
-    distribution = None if gram is None else null.distribution(gram, seed)
-    by_tiles = (gram.summary(),) if isinstance(gram, Gram) and engine == "numpy" else None
-    summaries = summarize_all(statistic, x, y, plan, executor=executor) if by_tiles is None else by_tiles
-    return conclude(
-        statistic.kernels,
-        summaries,
-        null,
-        seed,
-        selector=selector,
-        selection=selection,
-        gram=gram,
-        distribution=distribution,
-        engine=engine,
-        order=order,
-        began=began,
-    )
+    with one_blas_thread():
+        distribution = None if gram is None else null.distribution(gram, seed, n_threads)
+        summaries: Sequence[Summary]
+        if isinstance(gram, Gram) and engine == "numpy":
+            summaries = (gram.summary(),)
+        else:
+            statistic = statistic.prepare(x, y)
+            summaries = summarize_prepared(statistic, x, y, plan, n_threads, executor=executor)
+        return conclude(
+            statistic.kernels,
+            summaries,
+            null,
+            seed,
+            replace(provenance or Provenance(), engine=engine),
+            gram=gram,
+            distribution=distribution,
+            n_threads=n_threads,
+        )
 
 
 def _mixes_columns(kernel: object) -> bool:

@@ -3,35 +3,49 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
+from btests._option_checks import is_finite
+from btests._text import brief
 from btests._validation import check_alpha
 from btests.diagnostics import Normality, ks_normality, skewness
-from btests.intervals import Spread, estimate_spread
+from btests.intervals import ConfidenceInterval, Spread, estimate_spread
 from btests.kernels.combination import shortened
 from btests.kernels.kernel import Kernel
 from btests.kernels.pair import KernelPair
-from btests.nulls.distributions import NullDistribution, ResampledDistribution
+from btests.nulls.distributions import NullDistribution, ResampledDistribution, smallest_pvalue
 from btests.nulls.null import Null
 from btests.plan import Array
 from btests.selection.aggregate import Aggregate
 from btests.selection.selector import Candidate, Selector
 from btests.summary import Summary
-from btests.symmetries import Redraw
+from btests.symmetries import Redraw, SharedSwaps
 
 # Rules for block sizes in words.
 _RULES = {"budget": "budget of operations", "n^0.5": "square root of n"}
 
-
-class ConfidenceInterval(NamedTuple):
-    """A confidence interval."""
-
-    low: float
-    high: float
+# Attributes of a result that files and other programs take, in their order.
+_PLAIN = (
+    *("statistic", "pvalue", "n_blocks", "block_size", "block_rule", "n_frequencies", "n_x", "n_y", "null", "kernel"),
+    *(
+        "seed",
+        "engine",
+        "seconds",
+        "selector",
+        "candidates",
+        "note",
+        "n_train",
+        "order",
+        "n_pending",
+        "read",
+        "scale",
+        "paired",
+    ),
+    "unit_rows",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +65,10 @@ class TestResult:
         Number of blocks, and rows of the smaller sample in the smallest of them; blocks may hold one row more.
     block_rule : str
         The rule that gave the block size: ``"given"``; ``"one block"`` of all rows, where the budget affords it;
-        ``"budget"``, the largest block within it; or ``"n^0.5"``, the paper's rule.
+        ``"budget"``, the largest block within it; ``"n^0.5"``, the paper's rule; or ``"features"``, random features of
+        all rows, which count as one block.
+    n_frequencies : int or None
+        Random frequencies of each kernel, where features took the place of blocks.
     n_x, n_y : int
         Rows that were tested: all, or those that the choice of the kernel left over.
     null, kernel, seed : Null, Kernel, int
@@ -79,6 +96,8 @@ class TestResult:
         What each column was divided by before the test; None for columns as they are.
     paired : bool
         Whether rows i of x and of y were of one subject, or columns of one row.
+    unit_rows : tuple of int or None
+        Rows of x and of y where units were tested, ``n_x`` and ``n_y`` of them; None where every row is a unit.
     read : str
         How rows were read: ``at once`` (they were in memory), ``in chunks`` (of files) or ``in batches``.
     """
@@ -108,8 +127,10 @@ class TestResult:
     n_pending: tuple[int, int] = (0, 0)
     read: str = field(default="at once", compare=False)
     block_rule: str = field(default="given", compare=False)
+    n_frequencies: int | None = field(default=None, compare=False)
     scale: tuple[float, ...] | None = field(default=None, repr=False)
     paired: bool = field(default=False, compare=False)
+    unit_rows: tuple[int, int] | None = field(default=None, compare=False)
 
     def __iter__(self) -> Iterator[float]:
         """Yield statistic and p-value, as scipy's results do."""
@@ -123,6 +144,15 @@ class TestResult:
     def threshold(self, alpha: float = 0.05) -> float:
         """Return the value that the statistic must exceed to be significant at level ``alpha``."""
         return self.null_distribution.threshold(check_alpha(alpha))
+
+    @property
+    def smallest_pvalue(self) -> float:
+        """Smallest p-value that so many rows and draws can give.
+
+        1 / (R + 1) of R random draws, with conservative ties; the share of the largest of all draws where there are
+        few; of a null without draws the smallest normal float, 2.2e-308, though its tail is not as accurate as that.
+        """
+        return smallest_pvalue(self.null_distribution)
 
     @property
     def block_values(self) -> Array:
@@ -176,13 +206,13 @@ class TestResult:
         95 % interval, and never less than ``pvalue``: distributions that are the same differ by at most ``tau``, too.
         """
         if isinstance(tau, bool) or not isinstance(tau, Real):
-            raise TypeError(f"tau must be a number, got {tau!r}")
-        if not math.isfinite(tau) or tau < 0:
-            raise ValueError(f"tau must be a finite number of at least 0, got {tau!r}")
+            raise TypeError(f"tau must be a number, got {brief(tau)}")
+        if not is_finite(tau) or tau < 0:
+            raise ValueError(f"tau must be a finite number of at least 0, got {brief(tau)}")
         return max(self._pvalue_of_zero(), self._spread().pvalue(tau - self.summary.mean()))
 
     def _pvalue_of_zero(self) -> float:
-        """Return ``pvalue``, or 0 if it is as small as the number of draws allows, and says no more than that."""
+        """Return ``pvalue``, or 0 if it is the smallest one that the number of draws allows."""
         null_distribution = self.null_distribution
         return (
             0.0
@@ -204,29 +234,11 @@ class TestResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers and names of this result as plain Python values."""
-        return {
-            "statistic": self.statistic,
-            "pvalue": self.pvalue,
-            "n_blocks": self.n_blocks,
-            "block_size": self.block_size,
-            "block_rule": self.block_rule,
-            "n_x": self.n_x,
-            "n_y": self.n_y,
-            "null": repr(self.null),
-            "kernel": repr(self.kernel),
-            "seed": self.seed,
-            "engine": self.engine,
-            "seconds": self.seconds,
-            "selector": None if self.selector is None else repr(self.selector),
-            "candidates": [{"kernel": repr(c.kernel), "score": c.score, "weight": c.weight} for c in self.candidates],
-            "note": self.note,
-            "n_train": list(self.n_train),
-            "order": self.order,
-            "n_pending": list(self.n_pending),
-            "read": self.read,
-            "scale": None if self.scale is None else list(self.scale),
-            "paired": self.paired,
-        }
+        plain = {name: getattr(self, name) for name in _PLAIN}
+        as_text = {name: None if plain[name] is None else repr(plain[name]) for name in ("null", "kernel", "selector")}
+        candidates = [{"kernel": repr(c.kernel), "score": c.score, "weight": c.weight} for c in self.candidates]
+        as_lists = {name: list(value) for name, value in plain.items() if isinstance(value, tuple)}
+        return plain | as_lists | as_text | {"candidates": candidates}
 
     def to_json(self) -> str:
         """Return ``to_dict()`` as one line of JSON."""
@@ -237,13 +249,17 @@ class TestResult:
         found, what = ("dependent", "dependence") if of_pairs else ("different", "difference")
         verdict = f"{found} (p <= 0.05)" if self.rejects(0.05) else f"no {what} found at level 0.05"
         label = self.kernel.label if isinstance(self.kernel, KernelPair) else "MMD^2"
+        label = getattr(self.null, "label", label)
         permuted = ", of all permutations of y" if isinstance(self.summary.symmetry, Redraw) else ""
-        rows = f"{self.n_x} pairs" if of_pairs or self.paired else f"{self.n_x} and {self.n_y}"
+        rows, label_of_rows = f"{self.n_x} pairs" if of_pairs or self.paired else f"{self.n_x} and {self.n_y}", "rows"
+        if self.unit_rows is not None:
+            units = f"{self.n_x} in both samples" if self.paired else rows
+            rows, label_of_rows = f"{units} ({self.unit_rows[0]} and {self.unit_rows[1]} rows)", "units"
         lines = [
             f"B-test: {verdict}",
             f"  p-value   {self.pvalue:.4g}",
             f"  {label:9} {self.statistic:.4g}{self._interval_text()}",
-            f"  rows      {rows}, {self.blocks_text()}",
+            f"  {label_of_rows:9} {rows}, {self.blocks_text()}",
             *self._order_lines(),
             f"  kernel    {shortened(self.kernel)}",
             *self._choice_lines(),
@@ -254,11 +270,16 @@ class TestResult:
 
     def blocks_text(self) -> str:
         """Return the number and the size of the blocks in words, with the rule that gave them."""
+        if self.n_frequencies is not None:
+            return f"all pairs by {self.n_frequencies} random features of each kernel"
         if self.n_blocks == 1:
             return "in one block"
-        size = f"{self.block_size}" if min(self.n_x, self.n_y) % self.n_blocks == 0 else f"{self.block_size} or more"
+        shares = isinstance(self.summary.symmetry, SharedSwaps)
+        same_size = shares or min(self.n_x, self.n_y) % self.n_blocks == 0
+        size = f"{self.block_size}" if same_size else f"{self.block_size} or more"
         rule = "" if self.block_rule == "given" else f" (by the {_RULES.get(self.block_rule, self.block_rule)})"
-        return f"in {self.n_blocks} blocks of {size}{rule}"
+        drawn = ", drawn with replacement" if shares else ""
+        return f"in {self.n_blocks} blocks of {size}{drawn}{rule}"
 
     def _order_lines(self) -> list[str]:
         lines = [] if self.read == "at once" else [f"  order     {self.order}, {self.read}"]
@@ -275,9 +296,13 @@ class TestResult:
         lines = [f"  chosen    by {self.selector!r} on {rows}"] if n_x else []
         if isinstance(self.selector, Aggregate):
             lines = [f"  chosen    the strongest of {len(self.candidates)}, {self.selector!r}"]
+        elif self.selector is None and len(self.candidates) > 1:
+            lines = [f"  chosen    the strongest of {len(self.candidates)} members of the statistic"]
         return [*lines, f"  note      {self.note}"] if self.note else lines
 
     def _interval_text(self) -> str:
+        if hasattr(self.null, "label"):  # intervals are for MMD^2
+            return ""
         try:
             low, high = self.confidence_interval()
         except ValueError:

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from btests._text import brief
 from btests._warnings import ScaleWarning, warn
 from btests.data.sample import AnySample
+from btests.data.unit_sample import UnitSample
 from btests.plan import Array
 
 # Quantile ranges that may serve as scale, the first that is not empty, and the range of a standard normal in them.
@@ -47,9 +49,9 @@ def check_scale(scale: object) -> bool | None:
     """Return whether to scale: True, False, or None for frames alone; raise for anything else."""
     if scale is None or isinstance(scale, (bool, np.bool_)):
         return None if scale is None else bool(scale)
-    if scale == "robust":
+    if isinstance(scale, str) and scale == "robust":
         return True
-    raise ValueError(f"scale must be True (or 'robust'), False or None, got {scale!r}")
+    raise ValueError(f"scale must be True (or 'robust'), False or None, got {brief(scale)}")
 
 
 def pooled_scales(x: AnySample, y: AnySample) -> Array:
@@ -58,6 +60,8 @@ def pooled_scales(x: AnySample, y: AnySample) -> Array:
     Rows that swap places are both among them, or neither (for samples of different lengths and many rows, but for
     those of one block): the scales do not change with a swap, and sign flips stay exact.
     """
+    if isinstance(x, UnitSample) and isinstance(y, UnitSample):  # all rows, which no swap of units changes
+        return np.array([robust_scale(column)[1] for column in np.concatenate([x.rows, y.rows]).astype(np.float64).T])
     shorter = min(len(x), len(y))
     share = min(1.0, _ROWS / shorter)
     counts = (min(_MOST_ROWS, round(share * len(sample))) for sample in (x, y))

@@ -193,7 +193,7 @@ class Summary:
                 of.setdefault(part.number, []).append(part)
         parts = tuple(Part.join(of[number]) for number in sorted(of))
         if len(parts) > 1:
-            check_alike([part.plan for part in parts])
+            check_block_sizes([part.plan for part in parts])
         kernel_scale = max(summary.kernel_scale for summary in summaries)
         abs_error = max(summary.abs_error for summary in summaries)
         return cls(parts, kernel_scale, abs_error, symmetry=summaries[0].symmetry)
@@ -213,9 +213,9 @@ class Summary:
         b = self.plan.block_size
         return max(sums, self.abs_error * math.sqrt(8.0 / (b * (b - 1) * self.plan.n_blocks)))
 
-    def draw(self, n_resamples: int, seed: int) -> Draws:
+    def draw(self, n_resamples: int, seed: int, n_threads: int | None = None) -> Draws:
         """Return ``n_resamples`` draws from the symmetry, or all its elements if they are no more."""
-        return self.symmetry.draw(self.plan, self.moments.shape, n_resamples, seed)
+        return self.symmetry.draw(self.plan, self.moments.shape, n_resamples, seed, n_threads)
 
     def drawn(self, draws: Draws) -> Array:
         """Return the estimate that each draw gives: (n_draws,)."""
@@ -314,7 +314,7 @@ def _no_row_moments() -> RowMoments:
     return RowMoments(0.0, 0.0, 0.0, 0.0, 1.0)
 
 
-def check_alike(plans: list[Plan]) -> None:
+def check_block_sizes(plans: list[Plan]) -> None:
     """Raise unless all blocks of several plans have the same size."""
     sizes = {(plan.n_x / plan.n_blocks, plan.n_y / plan.n_blocks, plan.n_kernels) for plan in plans}
     if len(sizes) > 1 or any(plan.n_x % plan.n_blocks or plan.n_y % plan.n_blocks for plan in plans):

@@ -1,8 +1,5 @@
 """Designs: which samples there are, and how their rows are ordered."""
 
-from btests.designs.design import Design
-from btests.designs.matched_samples import MatchedSamples
-from btests.designs.paired import Paired
-from btests.designs.two_sample import TwoSample
+from btests.designs.design import MIN_PAIRS, Design, MatchedSamples, Paired, TwoSample
 
-__all__ = ["Design", "MatchedSamples", "Paired", "TwoSample"]
+__all__ = ["MIN_PAIRS", "Design", "MatchedSamples", "Paired", "TwoSample"]

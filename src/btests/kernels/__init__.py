@@ -8,6 +8,7 @@ from btests.kernels.bandwidth import median_bandwidth
 from btests.kernels.columns import OnColumns
 from btests.kernels.combination import Combination
 from btests.kernels.energy import Energy
+from btests.kernels.feature_kernel import features_of
 from btests.kernels.gaussian import Gaussian
 from btests.kernels.kernel import Kernel, Properties, Radial, properties_of, summands_of, terms_of
 from btests.kernels.laplacian import Laplacian
@@ -33,6 +34,7 @@ __all__ = [
     "Properties",
     "Radial",
     "RationalQuadratic",
+    "features_of",
     "median_bandwidth",
     "properties_of",
     "summands_of",

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from btests._text import brief
 from btests.kernels.combination import add, scale
 from btests.kernels.kernel import Kernel, Properties, Radial, properties_of, terms_of
 from btests.plan import Array
@@ -44,7 +45,7 @@ class OnColumns:
 
     def __post_init__(self) -> None:
         if not callable(self.kernel) or isinstance(self.kernel, type):
-            raise TypeError(f"OnColumns takes a kernel object such as Gaussian(1.0), got {self.kernel!r}")
+            raise TypeError(f"OnColumns takes a kernel object such as Gaussian(1.0), got {brief(self.kernel)}")
         object.__setattr__(self, "columns", _checked(self.columns))
 
     def __call__(self, x: Any, y: Any) -> Array:
@@ -79,10 +80,10 @@ def check_width(columns: Sequence[int], d: int) -> None:
 
 def _checked(columns: object) -> tuple[int, ...]:
     if isinstance(columns, (str, bytes)) or not isinstance(columns, (Sequence, np.ndarray)):
-        raise TypeError(f"columns must be a list of whole numbers such as [0, 2], got {columns!r}")
+        raise TypeError(f"columns must be a list of whole numbers such as [0, 2], got {brief(columns)}")
     for c in columns:
         if isinstance(c, (bool, np.bool_)) or not isinstance(c, (int, np.integer)):
-            raise TypeError(f"columns must be whole numbers, counted from 0, got {c!r}")
+            raise TypeError(f"columns must be whole numbers, counted from 0, got {brief(c)}")
         if c < 0:
             raise ValueError(f"columns must be counted from 0, got {c}")
     found = tuple(int(c) for c in columns)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from btests._text import brief
 from btests.kernels.kernel import Kernel, Properties, Radial, properties_of, require_positive, summands_of, terms_of
 from btests.plan import Array
 
@@ -47,7 +48,7 @@ class Combination:
             require_positive("the weight of a kernel", weight)
         for kernel in self.kernels:
             if isinstance(kernel, type) or not callable(kernel):
-                raise TypeError(f"a Combination is of kernel objects, such as Gaussian(1.0), got {kernel!r}")
+                raise TypeError(f"a Combination is of kernel objects, such as Gaussian(1.0), got {brief(kernel)}")
 
     def __call__(self, x: Any, y: Any) -> Array:
         """Return Gram matrices: two stacks (..., b, d) and (..., c, d) to (..., b, c)."""

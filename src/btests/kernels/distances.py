@@ -11,6 +11,8 @@ from btests.plan import Array
 
 # A difference of this much less than its terms has lost three digits.
 _CANCELLED = 1e-3
+# Distances that are summed up at a time: three passes over them for each coordinate stay in the cache.
+_IN_CACHE = 2**14
 # Coordinates of the pairs that are recomputed at a time.
 _AT_ONCE = 2**20
 # The compiled loops take 2^-q for 0 beyond this exponent: such floats lose their digits one by one before they are 0.
@@ -28,13 +30,21 @@ def squared_distances(x: Array, y: Array, unit: float = 1.0) -> Array:
     if x.shape[-1] > DIRECT_COORDINATES:
         return _by_product(x, y, unit)
     out = np.zeros((*x.shape[:-1], y.shape[-2]))
+    step = max(1, _IN_CACHE // max(1, math.prod(out.shape[:-2]) * out.shape[-1]))
+    for i in range(0, x.shape[-2], step):
+        _add_squares(out[..., i : i + step, :], x[..., i : i + step, :], y, unit)
+    return out
+
+
+def _add_squares(out: Array, x: Array, y: Array, unit: float) -> None:
+    """Add squared distances to ``out``, coordinate by coordinate."""
+    difference = np.empty_like(out)
     for k in range(x.shape[-1]):
-        difference = x[..., :, None, k] - y[..., None, :, k]
+        np.subtract(x[..., :, None, k], y[..., None, :, k], out=difference)
         if unit != 1.0:
             difference *= unit
         difference *= difference
         out += difference
-    return out
 
 
 def _by_product(x: Array, y: Array, unit: float) -> Array:

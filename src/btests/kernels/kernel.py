@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Protocol
 
+from btests._text import brief
 from btests.plan import Array
 
 # The inverse of a smaller number would overflow.
@@ -23,7 +24,7 @@ def require_positive(name: str, value: object) -> None:
     except OverflowError:  # a whole number beyond the range of floats
         number = math.inf
     if not (math.isfinite(number) and number > 0):
-        raise ValueError(f"{name} must be positive and finite, got {value}")
+        raise ValueError(f"{name} must be positive and finite, got {brief(value)}")
     if number < _SMALLEST:
         raise ValueError(f"{name} must be at least {_SMALLEST}, got {value}; scale the data up")
 

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from btests._text import brief
 from btests.kernels.combination import add, scale
 from btests.kernels.distances import distances
 from btests.kernels.kernel import DECAYING, Properties, Radial, require_positive
@@ -54,7 +55,7 @@ class Matern:
     def __post_init__(self) -> None:
         require_positive("bandwidth", self.bandwidth)
         if not isinstance(self.nu, Real) or self.nu not in (0.5, 1.5, 2.5):
-            raise ValueError(f"nu must be 0.5, 1.5 or 2.5, got {self.nu!r}")
+            raise ValueError(f"nu must be 0.5, 1.5 or 2.5, got {brief(self.nu)}")
 
     def __call__(self, x: Array, y: Array) -> Array:
         """Return Gram matrices: two stacks (..., b, d) and (..., c, d) to (..., b, c)."""

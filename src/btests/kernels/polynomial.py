@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
 
+from btests._option_checks import is_finite
+from btests._text import brief
 from btests.kernels.combination import add, scale
 from btests.kernels.kernel import Properties, require_positive
 from btests.plan import Array
@@ -78,9 +79,9 @@ class Polynomial:
 
     def __post_init__(self) -> None:
         if isinstance(self.degree, bool) or not isinstance(self.degree, Integral) or self.degree < 1:
-            raise ValueError(f"degree must be a whole number of at least 1, got {self.degree!r}")
-        if not isinstance(self.offset, Real) or not (math.isfinite(self.offset) and self.offset >= 0):
-            raise ValueError(f"offset must be a number, finite and not negative, got {self.offset!r}")
+            raise ValueError(f"degree must be a whole number of at least 1, got {brief(self.degree)}")
+        if not is_finite(self.offset) or self.offset < 0:
+            raise ValueError(f"offset must be a number, finite and not negative, got {brief(self.offset)}")
         require_positive("gamma", self.gamma)
 
     def __call__(self, x: Array, y: Array) -> Array:

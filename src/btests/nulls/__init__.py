@@ -1,5 +1,6 @@
 """Null distributions of the test statistic: resampling, closed-form and asymptotic."""
 
+from btests.nulls.bootstrap import Bootstrap
 from btests.nulls.cross_mmd import CrossMMD
 from btests.nulls.distributions import (
     NormalDistribution,
@@ -17,9 +18,12 @@ from btests.nulls.permutation import Permutation
 from btests.nulls.sign_flip import SignFlip
 from btests.nulls.spectrum import Spectrum
 from btests.nulls.third_cumulant import ThirdCumulant
+from btests.nulls.tu import TU
 
 __all__ = [
+    "TU",
     "BetaDistribution",
+    "Bootstrap",
     "CrossMMD",
     "ExactMoments",
     "Gamma",

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from btests.nulls.distributions import NullDistribution, ResampledDistribution
+from btests.nulls.distributions import NullDistribution, RankDistribution, ResampledDistribution
 from btests.plan import Array
 from btests.summary import MIN_SNR, Summary
 from btests.symmetries import Draws
@@ -243,54 +243,6 @@ def smallest_rank(summaries: Sequence[Summary], flips: Draws, weights: Array) ->
     least = np.sort((counts / weights[:, None]).min(axis=0))
     null_distribution = RankDistribution(own[selected], tolerances[selected], float(weights[selected]), least)
     return Verdict(selected, null_distribution, -np.log10(ranks / n_all), is_resolved=bool(alive))
-
-
-@dataclass(frozen=True, slots=True)
-class RankDistribution:
-    """Distribution of the smallest weighted rank, expressed as a distribution of the MMD^2 of one kernel.
-
-    Attributes
-    ----------
-    own : ndarray of shape (n,)
-        All outcomes of that kernel, including the observed one, sorted.
-    tolerance : float
-        Outcomes within this distance are ties.
-    weight : float
-        Weight of the kernel.
-    least : ndarray of shape (n,)
-        Smallest weighted rank over all kernels for each outcome, sorted.
-    """
-
-    own: Array
-    tolerance: float
-    weight: float
-    least: Array
-
-    def pvalue(self, statistic: float) -> float:
-        """Return the share of outcomes whose smallest weighted rank is at most that of ``statistic``."""
-        rank = self.own.size - int(np.searchsorted(self.own, statistic - self.tolerance, side="left"))
-        n_below = int(np.searchsorted(self.least, max(rank, 1) / self.weight, side="right"))
-        return max(n_below, 1) / self.own.size
-
-    def tied(self, statistic: float) -> float:
-        """Return the share of outcomes whose smallest weighted rank is that of the statistic, apart from itself."""
-        rank = self.own.size - int(np.searchsorted(self.own, statistic - self.tolerance, side="left"))
-        value = max(rank, 1) / self.weight
-        first = int(np.searchsorted(self.least, value, side="left"))
-        last = int(np.searchsorted(self.least, value, side="right"))
-        return max(0, last - first - 1) / self.own.size
-
-    def threshold(self, alpha: float) -> float:
-        """Return the value that the statistic must exceed; infinity if there are too few outcomes for ``alpha``."""
-        n = self.own.size
-        # The p-value increases with the rank: bisect for the largest significant rank.
-        low, high = 0, n
-        while low < high:
-            middle = (low + high + 1) // 2
-            n_below = max(1, int(np.searchsorted(self.least, middle / self.weight, side="right")))
-            low, high = (middle, high) if n_below / n <= alpha else (low, middle - 1)
-        # At least 1, the statistic itself; above the outcome of rank low + 1 the statistic has rank low at most.
-        return math.inf if low < 1 else float(self.own[n - 1 - low]) + self.tolerance if low < n else -math.inf
 
 
 def _resolved(summaries: Sequence[Summary]) -> tuple[Array, list[int]]:

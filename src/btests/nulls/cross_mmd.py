@@ -11,6 +11,7 @@ from btests.nulls.distributions import StudentDistribution
 from btests.nulls.null import warn_if_few_blocks
 from btests.plan import Array
 from btests.summary import Summary, sample_sd
+from btests.symmetries import SwapGroups
 
 # Relative to the sum of magnitudes: about a hundred times the rounding error of that sum.
 _ROUNDING = 1e-11
@@ -39,7 +40,7 @@ class CrossMMD:
         """Return the average over blocks of MMD^2 estimated from the pairs between halves."""
         return float(_row_sums(summary).sum())
 
-    def distribution(self, summary: Summary, seed: int) -> StudentDistribution:
+    def distribution(self, summary: Summary, seed: int, n_threads: int | None = None) -> StudentDistribution:
         """Return the null distribution of the statistic; ``seed`` is ignored."""
         f = _row_sums(summary)
         if f.size < 2:
@@ -51,6 +52,8 @@ class CrossMMD:
 
 def _row_sums(summary: Summary) -> Array:
     """Return f_u of every stratum and group of the first half, scaled to sum to MMD^2: (n_strata * (g // 2),)."""
+    if not isinstance(summary.symmetry, SwapGroups):
+        raise ValueError("CrossMMD() is for blocks that share no rows and whose groups swap; take null=SignFlip()")
     if not summary.plan.paired:
         raise ValueError(
             f"CrossMMD() needs samples of one length, got {summary.plan.n_x} and {summary.plan.n_y} rows; "

@@ -33,6 +33,13 @@ def clip(p: float) -> float:
     return min(1.0, max(SMALLEST, p))
 
 
+def smallest_pvalue(distribution: NullDistribution) -> float:
+    """Return the smallest p-value that a null distribution can give; ``SMALLEST`` if it has no draws."""
+    if isinstance(distribution, ResampledDistribution):
+        return distribution.smallest()
+    return distribution.pvalue(math.inf)
+
+
 @dataclass(frozen=True, slots=True)
 class NormalDistribution:
     """Normal distribution with mean zero and standard deviation ``sd``."""
@@ -142,8 +149,8 @@ class ResampledDistribution:
         return max(0, n_tied - 1) / (self.draws.size + (not self.exhaustive))
 
     def smallest(self) -> float:
-        """Return the smallest attainable p-value, that of the largest draw."""
-        return self.pvalue(float(self.draws[-1]))
+        """Return the smallest attainable p-value: of the largest of all draws, or of a statistic above random draws."""
+        return self.pvalue(float(self.draws[-1]) if self.exhaustive else math.inf)
 
     def threshold(self, alpha: float) -> float:
         """Return the value that the statistic must exceed; infinity if there are too few draws for ``alpha``."""
@@ -167,3 +174,51 @@ class ResampledDistribution:
         last = int(np.searchsorted(self.draws, statistic + self.tolerance, side="right"))
         n_above, n_tied = self.draws.size - last, last - first + (not self.exhaustive)
         return n_above, n_tied if n_above + n_tied else 1
+
+
+@dataclass(frozen=True, slots=True)
+class RankDistribution:
+    """Distribution of the smallest weighted rank, expressed as a distribution of the MMD^2 of one kernel.
+
+    Attributes
+    ----------
+    own : ndarray of shape (n,)
+        All outcomes of that kernel, including the observed one, sorted.
+    tolerance : float
+        Outcomes within this distance are ties.
+    weight : float
+        Weight of the kernel.
+    least : ndarray of shape (n,)
+        Smallest weighted rank over all kernels for each outcome, sorted.
+    """
+
+    own: Array
+    tolerance: float
+    weight: float
+    least: Array
+
+    def pvalue(self, statistic: float) -> float:
+        """Return the share of outcomes whose smallest weighted rank is at most that of ``statistic``."""
+        rank = self.own.size - int(np.searchsorted(self.own, statistic - self.tolerance, side="left"))
+        n_below = int(np.searchsorted(self.least, max(rank, 1) / self.weight, side="right"))
+        return max(n_below, 1) / self.own.size
+
+    def tied(self, statistic: float) -> float:
+        """Return the share of outcomes whose smallest weighted rank is that of the statistic, apart from itself."""
+        rank = self.own.size - int(np.searchsorted(self.own, statistic - self.tolerance, side="left"))
+        value = max(rank, 1) / self.weight
+        first = int(np.searchsorted(self.least, value, side="left"))
+        last = int(np.searchsorted(self.least, value, side="right"))
+        return max(0, last - first - 1) / self.own.size
+
+    def threshold(self, alpha: float) -> float:
+        """Return the value that the statistic must exceed; infinity if there are too few outcomes for ``alpha``."""
+        n = self.own.size
+        # The p-value increases with the rank: bisect for the largest significant rank.
+        low, high = 0, n
+        while low < high:
+            middle = (low + high + 1) // 2
+            n_below = max(1, int(np.searchsorted(self.least, middle / self.weight, side="right")))
+            low, high = (middle, high) if n_below / n <= alpha else (low, middle - 1)
+        # At least 1, the statistic itself; above the outcome of rank low + 1 the statistic has rank low at most.
+        return math.inf if low < 1 else float(self.own[n - 1 - low]) + self.tolerance if low < n else -math.inf

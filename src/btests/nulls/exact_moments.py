@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from btests._option_checks import check_flag
 from btests.nulls.distributions import NormalDistribution, NullDistribution, PearsonIIIDistribution
 from btests.nulls.null import warn_if_few_blocks
 from btests.summary import Summary
@@ -36,6 +37,9 @@ class ExactMoments:
 
     skewed: bool = True
 
+    def __post_init__(self) -> None:
+        check_flag("skewed", self.skewed)
+
     @property
     def many_blocks(self) -> bool:
         """Whether many blocks are the default."""
@@ -50,7 +54,7 @@ class ExactMoments:
         """Return the average of the block values."""
         return summary.mean()
 
-    def distribution(self, summary: Summary, seed: int) -> NullDistribution:
+    def distribution(self, summary: Summary, seed: int, n_threads: int | None = None) -> NullDistribution:
         """Return the distribution of the statistic under the null hypothesis."""
         if not isinstance(summary.symmetry, SwapTuples):
             raise ValueError(f"{self!r} is for tests of independence; two samples have null=ThirdCumulant()")

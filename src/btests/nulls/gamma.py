@@ -38,7 +38,7 @@ class Gamma:
         """Return the biased MMD^2."""
         return gram.margins().biased()
 
-    def distribution(self, gram: Gram, seed: int) -> PearsonIIIDistribution:
+    def distribution(self, gram: Gram, seed: int, n_threads: int | None = None) -> PearsonIIIDistribution:
         """Return the null distribution of the statistic; ``seed`` is ignored."""
         margins = gram.margins()
         mean, sd = relabelled_mean(margins), relabelled_sd(margins)

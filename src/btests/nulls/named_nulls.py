@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from btests._text import brief
+from btests.nulls.bootstrap import Bootstrap
 from btests.nulls.cross_mmd import CrossMMD
 from btests.nulls.gamma import Gamma
 from btests.nulls.normal import Normal
@@ -14,6 +16,7 @@ from btests.nulls.permutation import Permutation
 from btests.nulls.sign_flip import SignFlip
 from btests.nulls.spectrum import Spectrum
 from btests.nulls.third_cumulant import ThirdCumulant
+from btests.nulls.tu import TU
 
 #: Nulls by name.
 NULLS: dict[str, Callable[[], Null]] = {
@@ -25,15 +28,18 @@ NULLS: dict[str, Callable[[], Null]] = {
     "spectrum": Spectrum,
     "gamma": Gamma,
     "pearson": Pearson,
+    "jackknife": Normal,  # of an average, the variance of the jackknife is s^2 / m
+    "bootstrap": Bootstrap,
+    "tu": TU,
 }
 
 
-def null_of(null: object) -> Null:
+def null_of(null: object, known: Mapping[str, Callable[[], Null]] = NULLS) -> Null:
     """Return a null given as an object, a name, or None (``SignFlip()``); raise for anything else."""
     if isinstance(null, str):
-        if null not in NULLS:
-            raise ValueError(f"null must be one of {', '.join(sorted(NULLS))}, or a null object, got {null!r}")
-        return NULLS[null]()
+        if null not in known:
+            raise ValueError(f"null must be one of {', '.join(sorted(known))}, or a null object, got {brief(null)}")
+        return known[null]()
     if isinstance(null, type):
         raise TypeError(f"null must be an object, not the class: write {null.__name__}()")
     if null is not None and not hasattr(null, "distribution"):

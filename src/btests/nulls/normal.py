@@ -36,7 +36,7 @@ class Normal:
         """Return the average of the block values."""
         return summary.mean()
 
-    def distribution(self, summary: Summary, seed: int) -> NormalDistribution:
+    def distribution(self, summary: Summary, seed: int, n_threads: int | None = None) -> NormalDistribution:
         """Return the null distribution of the statistic; ``seed`` is ignored."""
         n_blocks = summary.plan.n_blocks
         if n_blocks < 2:

@@ -19,8 +19,8 @@ class Null(Protocol):
         """Return the test statistic of this null."""
         ...
 
-    def distribution(self, evidence: Any, seed: int) -> NullDistribution:
-        """Return the null distribution of the statistic."""
+    def distribution(self, evidence: Any, seed: int, n_threads: int | None = None) -> NullDistribution:
+        """Return the null distribution of the statistic, computed by so many threads; None is all cores."""
         ...
 
 

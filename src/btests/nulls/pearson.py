@@ -9,6 +9,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from btests._memory import require_bytes
+from btests._option_checks import is_one_of
+from btests._text import brief
 from btests.nulls.distributions import PearsonIIIDistribution, clip
 from btests.plan import Array
 from btests.statistics.tiled_gram import TILE, Gram, tile_bytes
@@ -110,8 +112,8 @@ class Pearson:
     wants_gram: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.kurtosis not in ("gamma", "bound"):
-            raise ValueError(f"kurtosis must be 'gamma' or 'bound', got {self.kurtosis!r}")
+        if not is_one_of(self.kurtosis, "gamma", "bound"):
+            raise ValueError(f"kurtosis must be 'gamma' or 'bound', got {brief(self.kurtosis)}")
 
     def bytes_needed(self, n_x: int, n_y: int) -> int:
         """Return the memory of h and of some rows of its square, in bytes."""
@@ -130,7 +132,9 @@ class Pearson:
         """Return the unbiased MMD^2 without the terms k(x_a, y_a)."""
         return gram.margins().paired()
 
-    def distribution(self, gram: Gram, seed: int) -> PearsonIIIDistribution | BetaDistribution:
+    def distribution(
+        self, gram: Gram, seed: int, n_threads: int | None = None
+    ) -> PearsonIIIDistribution | BetaDistribution:
         """Return the null distribution of the statistic; ``seed`` is ignored."""
         n = len(gram.x)
         self.check_sizes(n, len(gram.y))

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from btests._memory import require_bytes
+from btests._text import brief
 from btests.nulls.distributions import ResampledDistribution
 from btests.statistics.paired_gram import PairedGram
 from btests.statistics.tiled_gram import TILE, Gram, tile_bytes, unbiased
@@ -47,7 +48,7 @@ class Permutation:
 
     def __post_init__(self) -> None:
         if isinstance(self.n_resamples, bool) or not isinstance(self.n_resamples, Integral) or self.n_resamples < 1:
-            raise ValueError(f"n_resamples must be a whole number of at least 1, got {self.n_resamples!r}")
+            raise ValueError(f"n_resamples must be a whole number of at least 1, got {brief(self.n_resamples)}")
 
     def bytes_needed(self, n_x: int, n_y: int) -> int:
         """Return the memory of the labels of all resamples and of their products with one tile, in bytes."""
@@ -61,7 +62,7 @@ class Permutation:
         """Return the unbiased MMD^2, or HSIC of pairs."""
         return gram.hsic() if isinstance(gram, PairedGram) else gram.margins().unbiased()
 
-    def distribution(self, gram: Gram | PairedGram, seed: int) -> ResampledDistribution:
+    def distribution(self, gram: Gram | PairedGram, seed: int, n_threads: int | None = None) -> ResampledDistribution:
         """Return the null distribution of the statistic."""
         if isinstance(gram, PairedGram):  # of 8 pairs or more there are too many permutations for all of them
             return ResampledDistribution(np.sort(gram.permuted(int(self.n_resamples), seed)), gram.tolerance())

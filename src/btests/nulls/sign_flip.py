@@ -8,6 +8,8 @@ from typing import Literal
 
 import numpy as np
 
+from btests._option_checks import is_one_of
+from btests._text import brief
 from btests.nulls.distributions import ResampledDistribution
 from btests.summary import Summary
 
@@ -48,17 +50,17 @@ class SignFlip:
 
     def __post_init__(self) -> None:
         if isinstance(self.n_resamples, bool) or not isinstance(self.n_resamples, Integral) or self.n_resamples < 1:
-            raise ValueError(f"n_resamples must be a whole number of at least 1, got {self.n_resamples!r}")
-        if self.ties not in ("conservative", "midp", "random"):
-            raise ValueError(f"ties must be 'conservative', 'midp' or 'random', got {self.ties!r}")
+            raise ValueError(f"n_resamples must be a whole number of at least 1, got {brief(self.n_resamples)}")
+        if not is_one_of(self.ties, "conservative", "midp", "random"):
+            raise ValueError(f"ties must be 'conservative', 'midp' or 'random', got {brief(self.ties)}")
 
     def statistic(self, summary: Summary) -> float:
         """Return the average of the block values."""
         return summary.estimate()
 
-    def distribution(self, summary: Summary, seed: int) -> ResampledDistribution:
+    def distribution(self, summary: Summary, seed: int, n_threads: int | None = None) -> ResampledDistribution:
         """Return the null distribution of the statistic."""
-        draws = summary.draw(self.n_resamples, seed)
+        draws = summary.draw(self.n_resamples, seed, n_threads)
         values = np.sort(summary.drawn(draws))
         return ResampledDistribution(values, summary.tolerance(), draws.exhaustive, self.tie_weight(seed))
 

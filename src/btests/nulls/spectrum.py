@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from btests._memory import require_bytes
+from btests._text import brief
 from btests.nulls.distributions import ResampledDistribution
 from btests.nulls.permutation_moments import relabelled_mean, relabelled_sd
 from btests.plan import Array
@@ -79,9 +80,9 @@ class Spectrum:
 
     def __post_init__(self) -> None:
         if isinstance(self.n_draws, bool) or not isinstance(self.n_draws, Integral) or self.n_draws < 1:
-            raise ValueError(f"n_draws must be a whole number of at least 1, got {self.n_draws!r}")
+            raise ValueError(f"n_draws must be a whole number of at least 1, got {brief(self.n_draws)}")
         if not isinstance(self.corrected, bool):
-            raise TypeError(f"corrected must be True or False, got {self.corrected!r}")
+            raise TypeError(f"corrected must be True or False, got {brief(self.corrected)}")
 
     def bytes_needed(self, n_x: int, n_y: int) -> int:
         """Return the memory of the Gram matrix, its eigendecomposition and the draws, in bytes."""
@@ -97,7 +98,7 @@ class Spectrum:
         """Return the biased MMD^2."""
         return gram.margins().biased()
 
-    def distribution(self, gram: Gram, seed: int) -> ResampledDistribution:
+    def distribution(self, gram: Gram, seed: int, n_threads: int | None = None) -> ResampledDistribution:
         """Return the null distribution of the statistic."""
         n_x, n_y, n = len(gram.x), len(gram.y), gram.n_rows
         self.check_sizes(n_x, n_y)

@@ -28,7 +28,7 @@ class ThirdCumulant:
         """Return the average of the block values."""
         return summary.mean()
 
-    def distribution(self, summary: Summary, seed: int) -> PearsonIIIDistribution:
+    def distribution(self, summary: Summary, seed: int, n_threads: int | None = None) -> PearsonIIIDistribution:
         """Return the null distribution of the statistic; ``seed`` is ignored."""
         n_groups = summary.plan.n_groups * len(summary.moments)
         warn_if_few_blocks("ThirdCumulant()", n_groups // 2, 16)

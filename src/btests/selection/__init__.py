@@ -1,9 +1,10 @@
 """Kernel selection: selectors, families of kernels, and aggregation over a family."""
 
-from btests.selection.aggregate import Aggregate
+from btests.selection.aggregate import Aggregate, default_aggregate
 from btests.selection.bandwidth_families import JoinedFamily, MedianFamily, PerCoordinate, bandwidths, default_family
 from btests.selection.cross_validation import CrossValidation
 from btests.selection.family import AnyFamily, MakesKernels
+from btests.selection.fisher import FisherFamily, fisher_family
 from btests.selection.max_mmd import MaxMMD
 from btests.selection.max_ratio import MaxRatio
 from btests.selection.median_heuristic import MedianHeuristic
@@ -15,6 +16,7 @@ __all__ = [
     "AnyFamily",
     "Candidate",
     "CrossValidation",
+    "FisherFamily",
     "JoinedFamily",
     "MakesKernels",
     "MaxMMD",
@@ -27,5 +29,7 @@ __all__ = [
     "Setting",
     "Weights",
     "bandwidths",
+    "default_aggregate",
     "default_family",
+    "fisher_family",
 ]

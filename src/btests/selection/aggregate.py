@@ -9,14 +9,18 @@ from typing import Literal
 
 import numpy as np
 
+from btests._option_checks import is_one_of
+from btests._text import brief
+from btests.block_size import FEATURES
 from btests.data.sample import AnySample
 from btests.kernels.kernel import require_positive
 from btests.nulls.aggregation import Verdict, largest_score, smallest_rank
 from btests.nulls.sign_flip import SignFlip
-from btests.selection.bandwidth_families import bandwidths
+from btests.selection.bandwidth_families import bandwidths, default_family
 from btests.selection.family import AnyFamily, check_family, kernels_of, shown
+from btests.selection.fisher import discriminants_of, fisher_family
 from btests.selection.selector import Candidate, Selection, Setting
-from btests.selection.swap_pairs import partners
+from btests.selection.swap_pairs import exchangeable, partners
 from btests.summary import Summary
 
 _PAPER = bandwidths()
@@ -46,6 +50,8 @@ class Aggregate:
         skewness of all flips, which resolve smaller p-values than ranks. docs/power.md compares them.
     weights : sequence of float, optional
         Share of the level per kernel, positive, for ``"rank"`` and ``"pvalue"``; by default equal.
+    one_block : sequence of Kernel or MakesKernels, optional
+        Further kernels where one block holds all rows, such as ``fisher_family()``.
 
     See Also
     --------
@@ -71,17 +77,20 @@ class Aggregate:
     family: AnyFamily = _PAPER
     correction: Literal["max", "soft", "rank", "pvalue"] = "max"
     weights: Sequence[float] | None = None
+    one_block: AnyFamily | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "family", check_family(self.family))
-        if self.correction not in ("max", "soft", "rank", "pvalue"):
-            raise ValueError(f"correction must be 'max', 'soft', 'rank' or 'pvalue', got {self.correction!r}")
+        if self.one_block is not None:
+            object.__setattr__(self, "one_block", check_family(self.one_block))
+        if not is_one_of(self.correction, "max", "soft", "rank", "pvalue"):
+            raise ValueError(f"correction must be 'max', 'soft', 'rank' or 'pvalue', got {brief(self.correction)}")
         if self.weights is None:
             return
         if self.correction not in ("pvalue", "rank"):
             raise ValueError(f"weights are for correction='pvalue' and 'rank'; {self.correction!r} takes none")
         if not isinstance(self.weights, (Sequence, np.ndarray)) or isinstance(self.weights, str):
-            raise TypeError(f"weights must be a list, one for each kernel, got {self.weights!r}")
+            raise TypeError(f"weights must be a list, one for each kernel, got {brief(self.weights)}")
         for weight in self.weights:
             require_positive("the weight of a kernel", weight)
         object.__setattr__(self, "weights", tuple(float(weight) for weight in self.weights))
@@ -89,21 +98,34 @@ class Aggregate:
     def select(self, x: AnySample, y: AnySample, setting: Setting) -> Selection:
         """Return all kernels as candidates, with all rows."""
         kernels = kernels_of(self.family, x, y)
-        size = setting.block_size(x, y, kernels).size
+        size, rule = setting.block_size(x, y, kernels)
+        p, q = exchangeable(x, y) if rule == FEATURES else partners(x, y, size)
         if len(x) != len(y):  # pairing depends on the block size, which depends on the number of kernels
-            kernels = kernels_of(self.family, *partners(x, y, size))
+            kernels = kernels_of(self.family, p, q)
+        if self.one_block is not None and rule == FEATURES:
+            kernels += discriminants_of(self.one_block, p, q)
+        elif self.one_block is not None and size == min(len(x), len(y)):
+            kernels += kernels_of(self.one_block, p, q)
         if self.weights is not None and len(self.weights) != len(kernels):
             raise ValueError(f"one weight per kernel: got {len(self.weights)} weights, {len(kernels)} kernels")
         return Selection(kernels[0], x, y, tuple(Candidate(kernel, 0.0, 0.0) for kernel in kernels))
 
-    def conclude(self, summaries: Sequence[Summary], null: SignFlip, seed: int) -> Verdict:
+    def conclude(
+        self, summaries: Sequence[Summary], null: SignFlip, seed: int, n_threads: int | None = None
+    ) -> Verdict:
         """Return the strongest kernel and its null distribution."""
-        flips = summaries[0].draw(null.n_resamples, seed)
+        if self.weights is not None and len(self.weights) != len(summaries):
+            raise ValueError(
+                f"one weight per member of the statistic: got {len(self.weights)} weights, {len(summaries)} members"
+            )
+        flips = summaries[0].draw(null.n_resamples, seed, n_threads)
         weights = np.array(self.weights or np.ones(len(summaries)))
         weights /= weights.sum()
         if self.correction == "rank":
             if null.ties != "conservative":
-                raise ValueError(f"correction='rank' counts ties conservatively: null must be SignFlip(), got {null!r}")
+                raise ValueError(
+                    f"correction='rank' counts ties conservatively: null must be SignFlip(), got {brief(null)}"
+                )
             return smallest_rank(summaries, flips, weights)
         sharpness = SHARPNESS if self.correction == "soft" else math.inf
         used = weights if self.correction == "pvalue" else None
@@ -112,4 +134,13 @@ class Aggregate:
     def __repr__(self) -> str:
         weights = "" if self.weights is None else ", weights=..."
         correction = "" if self.correction == "max" else f", correction={self.correction!r}"
-        return f"Aggregate({shown(self.family)}{correction}{weights})"
+        more = "" if self.one_block is None else f", one_block={shown(self.one_block)}"
+        return f"Aggregate({shown(self.family)}{correction}{weights}{more})"
+
+
+def default_aggregate() -> Aggregate:
+    """Return the default of ``btest``: :func:`default_family`, and in one block :func:`fisher_family` beside it.
+
+    docs/power.md compares it with others.
+    """
+    return Aggregate(default_family(), one_block=fisher_family())

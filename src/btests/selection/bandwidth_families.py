@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from btests._text import brief
 from btests.data.sample import AnySample
 from btests.kernels import Gaussian, Kernel, Laplacian, OnColumns, median_bandwidth
 from btests.kernels.kernel import require_positive
@@ -34,7 +35,9 @@ def bandwidths(low: int = -15, high: int = 10, make: Callable[[float], Kernel] =
     """
     for name, power in (("low", low), ("high", high)):
         if isinstance(power, bool) or not isinstance(power, (int, np.integer)) or abs(power) > 900:
-            raise ValueError(f"{name} must be a whole number between -900 and 900, an exponent of 2, got {power!r}")
+            raise ValueError(
+                f"{name} must be a whole number between -900 and 900, an exponent of 2, got {brief(power)}"
+            )
     if low > high:
         raise ValueError(f"low must not be more than high, got {low} and {high}")
     check_maker(make)
@@ -63,7 +66,7 @@ class MedianFamily:
         check_maker(self.make)
         check_rows(self.n_rows)
         if not isinstance(self.factors, (Sequence, np.ndarray)) or isinstance(self.factors, str):
-            raise TypeError(f"factors must be a list of multiples of the median bandwidth, got {self.factors!r}")
+            raise TypeError(f"factors must be a list of multiples of the median bandwidth, got {brief(self.factors)}")
         for factor in self.factors:
             require_positive("a factor of the median bandwidth", factor)
         check_family([self.make(float(factor)) for factor in self.factors])
@@ -106,7 +109,7 @@ class JoinedFamily:
 
     def __post_init__(self) -> None:
         if not isinstance(self.families, (list, tuple)) or not self.families:
-            raise TypeError(f"families must be a list of families, got {self.families!r}")
+            raise TypeError(f"families must be a list of families, got {brief(self.families)}")
         object.__setattr__(self, "families", tuple(check_family(family) for family in self.families))
 
     def kernels(self, x: AnySample, y: AnySample) -> tuple[Kernel, ...]:

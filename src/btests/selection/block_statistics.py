@@ -12,7 +12,7 @@ from btests.data.sample import AnySample
 from btests.kernels.kernel import Kernel
 from btests.plan import Array, Plan
 from btests.selection.selector import Setting
-from btests.statistics import MMD, Executor, summarize_all
+from btests.statistics import MMD, summarize_all
 from btests.statistics.checks import check_kernel
 from btests.summary import MIN_SNR, Summary, sample_sd
 
@@ -116,7 +116,7 @@ def summarize_as_tested(
     n = min(len(x), len(y))
     size = min(setting.rule.for_selection(n), max(2, n // _LEAST_BLOCKS))
     plan = Plan.of_size(len(x), len(y), size, len(kernels))
-    return summarize_checked(kernels, x, y, plan, setting.executor)
+    return summarize_checked(kernels, x, y, plan, setting)
 
 
 def worth_asking(is_resolved: npt.NDArray[np.bool_], summaries: Sequence[Summary]) -> npt.NDArray[np.bool_]:
@@ -137,13 +137,13 @@ def _sizes(values: Array) -> Array:
 
 
 def summarize_checked(
-    kernels: tuple[Kernel, ...], x: AnySample, y: AnySample, plan: Plan, executor: Executor
+    kernels: tuple[Kernel, ...], x: AnySample, y: AnySample, plan: Plan, setting: Setting
 ) -> tuple[Summary, ...]:
     """Return one summary per kernel; raise if a kernel does not suit the data."""
     for kernel in kernels:
         check_kernel(kernel, x, y)
     # Always in float64: wide kernels of a family are dominated by rounding in float32.
-    summaries = summarize_all(MMD(kernels), x, y, plan, executor=executor)
+    summaries = summarize_all(MMD(kernels), x, y, plan, setting.n_threads, executor=setting.executor)
     for kernel, summary in zip(kernels, summaries, strict=True):
         if not np.isfinite(summary.values).all():
             raise ValueError(

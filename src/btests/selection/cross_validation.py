@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from btests._text import brief
 from btests.data.sample import AnySample
 from btests.plan import MAX_GROUPS, Array, Plan, group_sizes
 from btests.selection.bandwidth_families import bandwidths
@@ -48,7 +49,7 @@ class CrossValidation:
         object.__setattr__(self, "family", check_family(self.family))
         n = self.n_folds
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 2 <= n <= MAX_GROUPS:
-            raise ValueError(f"n_folds must be a whole number between 2 and {MAX_GROUPS}, got {n!r}")
+            raise ValueError(f"n_folds must be a whole number between 2 and {MAX_GROUPS}, got {brief(n)}")
         check_fraction(self.fraction)
 
     def select(self, x: AnySample, y: AnySample, setting: Setting) -> Selection:
@@ -56,7 +57,7 @@ class CrossValidation:
         parts = split(x, y, self.fraction, setting, as_many=True)
         kernels = kernels_of(self.family, parts.choice_x, parts.choice_y)
         n = len(parts.choice_x)
-        summaries = summarize_checked(kernels, parts.choice_x, parts.choice_y, Plan(n, n, 1), setting.executor)
+        summaries = summarize_checked(kernels, parts.choice_x, parts.choice_y, Plan(n, n, 1), setting)
         scores = np.array([held_out_score(summary, self.n_folds) for summary in summaries])
         noise = np.array([summary.rounding for summary in summaries])
         sizes = np.array([size_between_folds(summary, self.n_folds) for summary in summaries])

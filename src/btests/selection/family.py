@@ -8,6 +8,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from btests._option_checks import is_finite
+from btests._text import brief
 from btests.data.sample import AnySample
 from btests.kernels.kernel import Kernel
 
@@ -34,7 +36,9 @@ def check_family(family: object) -> Any:
     if isinstance(family, np.ndarray):
         family = family.tolist()
     if not isinstance(family, (list, tuple)):
-        raise TypeError(f"a family must be a list of kernels such as [Gaussian(1.0), Gaussian(2.0)], got {family!r}")
+        raise TypeError(
+            f"a family must be a list of kernels such as [Gaussian(1.0), Gaussian(2.0)], got {brief(family)}"
+        )
     if not family:
         raise ValueError("a family must have at least one kernel, got none")
     for i, kernel in enumerate(family):
@@ -60,8 +64,9 @@ def shown(family: AnyFamily) -> str:
 
 def _check_member(kernel: object) -> None:
     if isinstance(kernel, Real):
-        raise TypeError(f"a family holds kernels, got the number {kernel}; write Gaussian({kernel}) for a bandwidth")
+        told = f"{kernel:g}" if is_finite(kernel) else brief(kernel)
+        raise TypeError(f"a family holds kernels, got the number {told}; write Gaussian({told}) for a bandwidth")
     if isinstance(kernel, type):
         raise TypeError(f"a family holds kernel objects, not classes: write {kernel.__name__}(...) with its parameters")
     if not callable(kernel):
-        raise TypeError(f"a family holds kernels, got {kernel!r}")
+        raise TypeError(f"a family holds kernels, got {brief(kernel)}")

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from btests._text import brief
+from btests.block_size import FEATURES
 from btests.data.sample import AnySample
 from btests.kernels import Gaussian, median_bandwidth
 from btests.kernels.kernel import Kernel
 from btests.selection.selector import Selection, Setting
-from btests.selection.swap_pairs import partners
+from btests.selection.swap_pairs import exchangeable, partners
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +43,18 @@ class MedianHeuristic:
 
     def select(self, x: AnySample, y: AnySample, setting: Setting) -> Selection:
         """Return the kernel and all rows."""
-        size = setting.block_size(x, y, (self.make(1.0),)).size
-        return Selection(self.make(pooled_bandwidth(*partners(x, y, size), self.n_rows)), x, y)
+        size, rule = setting.block_size(x, y, (self.make(1.0),))
+        pooled = exchangeable(x, y) if rule == FEATURES else partners(x, y, size)
+        return Selection(self.make(pooled_bandwidth(*pooled, self.n_rows)), x, y)
 
     def __repr__(self) -> str:
         return f"MedianHeuristic({name_of(self.make)}, n_rows={self.n_rows})"
 
 
-def check_rows(n_rows: object) -> None:
-    """Raise unless ``n_rows`` is an integer of at least 2."""
+def check_rows(n_rows: object, name: str = "n_rows") -> None:
+    """Raise unless a number of rows is an integer of at least 2."""
     if isinstance(n_rows, bool) or not isinstance(n_rows, (int, np.integer)) or n_rows < 2:
-        raise ValueError(f"n_rows must be a whole number of at least 2, got {n_rows!r}")
+        raise ValueError(f"{name} must be a whole number of at least 2, got {brief(n_rows)}")
 
 
 def check_maker(make: Callable[[float], Kernel]) -> None:
@@ -61,7 +64,7 @@ def check_maker(make: Callable[[float], Kernel]) -> None:
     except TypeError:  # for example a kernel object, which takes two samples
         made = False
     if not made:
-        raise TypeError(f"make must turn a bandwidth into a kernel, such as Gaussian, got {make!r}")
+        raise TypeError(f"make must turn a bandwidth into a kernel, such as Gaussian, got {brief(make)}")
 
 
 def name_of(make: Callable[[float], Kernel]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from btests._option_checks import is_data
+from btests._text import brief
 from btests.kernels import Energy, Gaussian, Kernel, Laplacian, Linear, Matern
 from btests.selection.aggregate import Aggregate
 from btests.selection.bandwidth_families import bandwidths
@@ -22,14 +24,16 @@ KERNELS: dict[str, Kernel | Selector] = {
 def check_choice(kernel: object) -> None:
     """Raise unless ``kernel`` is a kernel, the name of one, a selector, an ``Aggregate`` or None."""
     if isinstance(kernel, str) and kernel not in KERNELS:
-        raise ValueError(f"kernel must be one of {', '.join(sorted(KERNELS))}, or a kernel object, got {kernel!r}")
+        raise ValueError(f"kernel must be one of {', '.join(sorted(KERNELS))}, or a kernel object, got {brief(kernel)}")
     makes_several = kernel is bandwidths or (isinstance(kernel, MakesKernels) and callable(kernel.kernels))
     if isinstance(kernel, (list, tuple)) or (makes_several and not isinstance(kernel, type)):
         raise TypeError(
             "kernel must be one kernel, got several; to test with all of them write kernel=Aggregate(...), to choose "
             "among them kernel=Weights(...)"
         )
-    if kernel is not None and not isinstance(kernel, (str, Selector, Aggregate)) and not callable(kernel):
+    if kernel is not None and (
+        is_data(kernel) or (not isinstance(kernel, (str, Selector, Aggregate)) and not callable(kernel))
+    ):
         raise TypeError(
             f"kernel must be a kernel, a function of two samples or a selector such as Weights(), got "
             f"{type(kernel).__name__}"

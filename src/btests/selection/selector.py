@@ -8,9 +8,11 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from btests.block_size import BlockRule, BlockSize
 from btests.data.sample import AnySample
+from btests.data.unit_sample import UnitSample
 from btests.kernels.kernel import Kernel
+from btests.kernels.random_fourier import has_features
 from btests.statistics import Executor, in_memory
-from btests.statistics.cost import pair_seconds
+from btests.statistics.cost import seconds_of
 
 
 class Candidate(NamedTuple):
@@ -61,15 +63,19 @@ class Setting:
         Arithmetic, ``"float32"`` or ``"float64"``.
     executor : Executor
         Computes summaries of blocks.
+    n_threads : int, optional
+        Threads of the loops over blocks and draws; None is all cores of this process.
     """
 
     rule: BlockRule = field(default_factory=BlockRule)
     dtype: str = "float64"
     executor: Executor = field(default=in_memory, repr=False, compare=False)
+    n_threads: int | None = field(default=None, repr=False, compare=False)
 
     def block_size(self, x: AnySample, y: AnySample, kernels: Sequence[Kernel]) -> BlockSize:
         """Return the block size for testing two samples with these kernels."""
-        return self.rule.size_for(len(x), len(y), pair_seconds(kernels, x.width))
+        fourier = x.is_numeric and not isinstance(x, UnitSample) and all(map(has_features, kernels))
+        return self.rule.size_for(len(x), len(y), seconds_of(kernels, x, y), has_features=fourier)
 
 
 @runtime_checkable

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from btests._text import brief
 from btests._warnings import SelectionWarning, warn
 from btests.data.sample import AnySample
 from btests.kernels.combination import add, scale
@@ -32,7 +33,7 @@ def check_fraction(fraction: object) -> None:
     """Raise unless ``fraction`` is strictly between 0 and 1."""
     number = isinstance(fraction, (int, float, np.floating)) and not isinstance(fraction, bool)
     if not (number and isinstance(fraction, (int, float, np.floating)) and 0.0 < fraction < 1.0):
-        raise ValueError(f"fraction must be between 0 and 1, both excluded, got {fraction!r}")
+        raise ValueError(f"fraction must be between 0 and 1, both excluded, got {brief(fraction)}")
 
 
 def split(x: AnySample, y: AnySample, fraction: float, setting: Setting, *, as_many: bool = False) -> Parts:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from btests._text import brief
 from btests._warnings import SelectionWarning, warn
 from btests.data.sample import AnySample
 from btests.kernels.kernel import require_positive
@@ -128,7 +129,7 @@ class Weights:
         require_positive("regulariser", self.regulariser)
         check_fraction(self.fraction)
         if not isinstance(self.ask_all, bool):
-            raise TypeError(f"ask_all must be True or False, got {self.ask_all!r}")
+            raise TypeError(f"ask_all must be True or False, got {brief(self.ask_all)}")
 
     def select(self, x: AnySample, y: AnySample, setting: Setting) -> Selection:
         """Return the combination and the test rows."""

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from btests._text import brief
+from btests.data.batches import Batches
 from btests.kernels.kernel import Kernel
 from btests.plan import Array, Plan
 from btests.selection import Aggregate, MedianFamily, MedianHeuristic
@@ -15,7 +17,7 @@ from btests.sequential.betting import Wealth
 from btests.sequential.sequential_result import LEVELS, SequentialResult, pvalue_of
 from btests.sequential.witness_function import Witness
 from btests.streaming.kernel_init import KernelInitializer
-from btests.streaming.row_queue import Batch, Batches, Columns, RowQueue, feed
+from btests.streaming.row_queue import Batch, Columns, RowQueue, feed
 
 #: Default kernels: multiples of the median bandwidth of the first 32 pairs.
 DEFAULT = Aggregate(MedianFamily([1 / 16, 1 / 4, 1.0, 4.0], n_rows=32))
@@ -81,7 +83,7 @@ class SequentialTest:
             or not isinstance(window_size, (int, np.integer))
             or not (1 <= window_size <= 2**20)
         ):
-            raise ValueError(f"window_size must be a whole number between 1 and 2^20, got {window_size!r}")
+            raise ValueError(f"window_size must be a whole number between 1 and 2^20, got {brief(window_size)}")
         self._initializer = KernelInitializer.of(DEFAULT if kernel is None else kernel, "float64")
         self._window_size = int(window_size)
         self._columns = Columns()

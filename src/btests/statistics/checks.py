@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from btests._text import shortly
 from btests._warnings import PrecisionWarning, warn
 from btests.data.sample import AnySample
-from btests.kernels import properties_of, summands_of, terms_of
+from btests.kernels import features_of, properties_of, summands_of, terms_of
 from btests.kernels.columns import check_width
 from btests.kernels.kernel import Kernel, Radial
 from btests.plan import Array
@@ -28,6 +29,8 @@ def check_kernel(kernel: Kernel, x: AnySample, y: AnySample) -> None:
     """Raise unless the kernel gives finite, symmetric matrices of the right shape on a few rows."""
     _check_columns(kernel, x)
     _check_scale(kernel, x, y, _SMALLEST)
+    if features_of(kernel) is not None:
+        return  # symmetric by construction
     if x.is_numeric and properties_of(kernel).takes_stacks and terms_of(kernel) is not None:
         return  # finite and symmetric for all rows
     a = x.head(min(_ROWS, len(x)))
@@ -74,14 +77,12 @@ def kernel_matrix(kernel: Kernel, p: Any, q: Any) -> np.ndarray[Any, Any]:
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused
             out = np.asarray(kernel(p, q))
     except Exception as error:
+        why = f"({type(error).__name__}: {shortly(error)})"
         if properties_of(kernel).takes_objects:
-            raise ValueError(
-                f"the function in {kernel!r} failed or did not return a number ({type(error).__name__}: {error})"
-            ) from error
+            raise ValueError(f"the function in {kernel!r} failed or did not return a number {why}") from error
         raise ValueError(
-            f"the kernel failed on {wanted[0]} and {wanted[1]} rows ({type(error).__name__}: {error}); it must take "
-            f"{_kind(p)} and return the matrix of their kernel values, or be wrapped as btests.Pairwise(function) if "
-            "it takes two single rows"
+            f"the kernel failed on {wanted[0]} and {wanted[1]} rows {why}; it must take {_kind(p)} and return "
+            "the matrix of their kernel values, or be wrapped as btests.Pairwise(function) if it takes two single rows"
         ) from error
     if out.shape != wanted:
         got = f"shape {out.shape}" if out.dtype.kind in "biufc" else f"something else ({out.dtype})"

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from btests import _core
 from btests._core.threads import map_ranges
 from btests.data.sample import AnySample, RowSlice, Sample
 from btests.designs import Paired
+from btests.kernels.kernel import Radial, terms_of
 from btests.kernels.pair import KernelPair
 from btests.plan import Array, Index, Plan, Run
 from btests.statistics.numpy_backend import kernel_scales
 from btests.statistics.paired_gram import PairedGram
 from btests.statistics.statistic import Accuracy, sum_nodes
+from btests.statistics.term_groups import hsic_of_terms
 from btests.statistics.u_centering import permutation_moments, permuted_blocks
 from btests.statistics.walsh_tiles import STRIP, Layout, Side
 from btests.symmetries import Redraw, SwapTuples
@@ -46,6 +49,8 @@ class HSIC:
         takes the time of the statistic again, the third time that grows with the cube of the block size.
     symmetry : SwapTuples or Redraw
         Swaps of y within tuples, or all permutations of y in a block.
+    plain : bool
+        Whether to compute in plain numpy even where loops are compiled.
 
     References
     ----------
@@ -58,12 +63,14 @@ class HSIC:
     kernels: tuple[KernelPair, ...]
     order: int = 0
     symmetry: SwapTuples | Redraw = _SWAPS
+    plain: bool = False
 
     design: ClassVar[Paired] = Paired()
 
     def engine(self, x: AnySample) -> str:
-        """Return the name of the backend."""
-        return "numpy"
+        """Return the name of the backend: ``compiled (...)`` if it computes all pairs of kernels, else ``numpy``."""
+        compiled = all(self._is_compiled(pair, x.is_numeric) for pair in self.kernels)
+        return f"compiled ({_core.instruction_set()})" if compiled else "numpy"
 
     def gram(self, x: Sample, y: Sample) -> PairedGram:
         """Return the Gram matrices of all rows, for null distributions that need them."""
@@ -75,9 +82,11 @@ class HSIC:
 
     def accuracy(self, x: AnySample, y: AnySample) -> tuple[Accuracy, ...]:
         """Return the product of the typical values of both kernels, for each pair."""
-        of_x = kernel_scales(tuple(pair.x for pair in self.kernels), x, x)
-        of_y = kernel_scales(tuple(pair.y for pair in self.kernels), y, y)
-        return tuple(Accuracy(a * b) for a, b in zip(of_x, of_y, strict=True))
+        scales = []
+        for side, rows in (("x", x), ("y", y)):
+            kernels = tuple(dict.fromkeys(getattr(pair, side) for pair in self.kernels))
+            scales.append(dict(zip(kernels, kernel_scales(kernels, rows, rows), strict=True)))
+        return tuple(Accuracy(scales[0][pair.x] * scales[1][pair.y]) for pair in self.kernels)
 
     def blocks(
         self,
@@ -91,29 +100,91 @@ class HSIC:
         goes_on: bool = False,
     ) -> list[tuple[Array, Array]]:
         """Return values (m,) of blocks ``numbers[0] .. numbers[1] - 1`` and moments (q, k, k) of nodes, per pair."""
-        parts = [part for run in plan.runs(*numbers) for part in _parts(run)]
+        chunk = _Chunk(x, y, plan, numbers, nodes, n_threads)
+        compiled = [pair for pair in self.kernels if self._is_compiled(pair, x.is_numeric and y.is_numeric)]
+        others = [pair for pair in self.kernels if pair not in compiled]
+        found = dict(zip(compiled, self._compiled(compiled, chunk, goes_on), strict=True)) if compiled else {}
 
-        def summarize(first: int, last: int) -> list[list[tuple[Array, Array]]]:
-            return [self._part(x, y, plan, part) for part in parts[first:last]]
+        def plain(part: Run) -> list[tuple[Array, Array]]:
+            if isinstance(self.symmetry, Redraw):
+                return permuted_blocks(others, *chunk.rows(part), self.symmetry, part.first_block)
+            return hsic_blocks(others, *chunk.rows(part), self.symmetry, plan)
 
-        pairs_of_rows = (numbers[1] - numbers[0]) * plan.block_size**2 * len(self.kernels)
-        ranges = map_ranges(summarize, len(parts), _STEPS * pairs_of_rows, n_threads)
-        of_kernels = zip(*(part for found in ranges for part in found), strict=True)
-        joined = (tuple(np.concatenate(one) for one in zip(*of_pair, strict=True)) for of_pair in of_kernels)
-        return [(values, sum_nodes(moments, nodes, numbers[0])) for values, moments in joined]
+        def closed(part: Run) -> list[tuple[Array, Array]]:
+            return [permutation_moments(pair, *chunk.rows(part), self.order) for pair in self.kernels]
 
-    def _part(self, x: Sample | RowSlice, y: Sample | RowSlice, plan: Plan, part: Run) -> list[tuple[Array, Array]]:
-        """Return values (m,) and moments (m, k, k) of some blocks of one size, per pair of kernels."""
-        rows_x, rows_y = (side.stack(part.start_x, part.n_blocks, part.b_x).astype(np.float64) for side in (x, y))
-        if isinstance(self.symmetry, Redraw):
-            return permuted_blocks(self.kernels, rows_x, rows_y, self.symmetry, part.first_block)
-        found = []
-        for pair, (values, moments) in zip(
-            self.kernels, hsic_blocks(self.kernels, rows_x, rows_y, self.symmetry, plan), strict=True
-        ):
-            closed = permutation_moments(pair, rows_x, rows_y, self.order)
-            found.append((values, self.symmetry.with_permutation_moments(moments, *closed)))
-        return found
+        if others:
+            of_others = chunk.by_parts(plain, len(others))
+            found.update((p, (v, chunk.add_up(c))) for p, (v, c) in zip(others, of_others, strict=True))
+        if self.order == 0 or isinstance(self.symmetry, Redraw):
+            return [found[pair] for pair in self.kernels]
+        of_pairs = []
+        for pair, own in zip(self.kernels, chunk.by_parts(closed, len(self.kernels)), strict=True):
+            values, moments = found[pair]
+            of_pairs.append((values, self.symmetry.with_permutation_moments(moments, *map(chunk.add_up, own))))
+        return of_pairs
+
+    def _compiled(self, pairs: Sequence[KernelPair], chunk: _Chunk, goes_on: bool) -> list[tuple[Array, Array]]:
+        """Return values (m,) and moments (q, k, k) of pairs of kernels that have radial terms."""
+        assert isinstance(self.symmetry, SwapTuples)
+        b = chunk.plan.block_size
+        tuples = self.symmetry.tuple_size(b), self.symmetry.n_groups(b)
+
+        def compute(of_x: tuple[Radial, ...], of_y: tuple[Radial, ...]) -> tuple[Array, Array]:
+            return _core.hsic(
+                _core.Side(_columns(chunk.x, of_x[0]), of_x),
+                _core.Side(_columns(chunk.y, of_y[0]), of_y),
+                chunk.plan,
+                chunk.numbers,
+                chunk.nodes,
+                tuples=tuples,
+                n_threads=chunk.n_threads,
+                endless=goes_on,
+            )
+
+        return hsic_of_terms(pairs, compute)
+
+    def _is_compiled(self, pair: KernelPair, is_numeric: bool) -> bool:
+        if self.plain or not is_numeric or isinstance(self.symmetry, Redraw) or not _core.is_available():
+            return False
+        return terms_of(pair.x) is not None and terms_of(pair.y) is not None
+
+
+def _columns(rows: Sample | RowSlice, term: Radial) -> Sample | RowSlice:
+    return rows if term.columns is None else rows.columns(term.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """Blocks ``numbers[0] .. numbers[1] - 1`` of two samples, and the nodes of the tree that cover them."""
+
+    x: Sample | RowSlice
+    y: Sample | RowSlice
+    plan: Plan
+    numbers: tuple[int, int]
+    nodes: Index
+    n_threads: int | None
+
+    def rows(self, part: Run) -> tuple[Array, Array]:
+        """Return the rows of some blocks of one size: (m, b, d) and (m, b, e)."""
+        x, y = (side.stack(part.start_x, part.n_blocks, part.b_x).astype(np.float64) for side in (self.x, self.y))
+        return x, y
+
+    def by_parts(self, compute: Callable[[Run], list[tuple[Array, Array]]], n_pairs: int) -> list[tuple[Array, Array]]:
+        """Return two arrays of all blocks for each pair of kernels, computed a few blocks at a time."""
+        parts = [part for run in self.plan.runs(*self.numbers) for part in _parts(run)]
+
+        def some(first: int, last: int) -> list[list[tuple[Array, Array]]]:
+            return [compute(part) for part in parts[first:last]]
+
+        pairs_of_rows = (self.numbers[1] - self.numbers[0]) * self.plan.block_size**2 * n_pairs
+        ranges = map_ranges(some, len(parts), _STEPS * pairs_of_rows, self.n_threads)
+        of_pairs = zip(*(part for found in ranges for part in found), strict=True)
+        return [tuple(np.concatenate(one) for one in zip(*of_pair, strict=True)) for of_pair in of_pairs]  # type: ignore[misc]
+
+    def add_up(self, of_blocks: Array) -> Array:
+        """Return sums over the blocks of each node: (m, ...) to (q, ...)."""
+        return sum_nodes(of_blocks, self.nodes, self.numbers[0])
 
 
 def _parts(run: Run) -> list[Run]:

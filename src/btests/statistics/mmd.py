@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache, reduce
+from dataclasses import dataclass, field, replace
+from functools import reduce
 from operator import add
 from typing import ClassVar
 
+import numpy as np
+
 from btests import _core
 from btests.data.sample import AnySample, RowSlice, Sample
+from btests.data.unit_sample import UnitSample
 from btests.designs import TwoSample
+from btests.kernels.feature_kernel import FeatureMap, features_of
 from btests.kernels.kernel import Kernel, Radial, terms_of
 from btests.plan import Array, Index, Plan
+from btests.statistics.feature_blocks import summarize_features
 from btests.statistics.numpy_backend import kernel_scales, summarize_plain
 from btests.statistics.statistic import Accuracy
+from btests.statistics.term_groups import groups_of, unit, weighted
 from btests.statistics.tiled_gram import Gram
+from btests.statistics.unit_blocks import summarize_units
 from btests.symmetries import SwapGroups
 
 
@@ -39,21 +46,30 @@ class MMD:
         Whether to compute in plain numpy even where loops are compiled.
     apart : bool
         Whether to share nothing: see :meth:`suited`.
+    scales : tuple of float, optional
+        Typical value of each kernel, where it is known already.
     """
 
     kernels: tuple[Kernel, ...]
     dtype: str = "float64"
     plain: bool = False
     apart: bool = False
+    scales: tuple[float, ...] | None = field(default=None, repr=False, compare=False)
 
     design: ClassVar[TwoSample] = TwoSample()
     symmetry: ClassVar[SwapGroups] = SwapGroups()
 
     def __init__(
-        self, kernels: Kernel | tuple[Kernel, ...], dtype: str = "float64", plain: bool = False, apart: bool = False
+        self,
+        kernels: Kernel | tuple[Kernel, ...],
+        dtype: str = "float64",
+        plain: bool = False,
+        apart: bool = False,
+        scales: tuple[float, ...] | None = None,
     ) -> None:
         given = kernels if isinstance(kernels, tuple) else (kernels,)
-        for name, value in (("kernels", given), ("dtype", dtype), ("plain", plain), ("apart", apart)):
+        fields = {"kernels": given, "dtype": dtype, "plain": plain, "apart": apart, "scales": scales}
+        for name, value in fields.items():
             object.__setattr__(self, name, value)
 
     def engine(self, x: AnySample) -> str:
@@ -67,8 +83,11 @@ class MMD:
         return Gram(self.kernels[0], x, y, for_summary=self.engine(x) == "numpy")
 
     def is_compiled(self, x: AnySample) -> bool:
-        """Whether no kernel needs the plain path."""
-        return all(self._terms(kernel, x.is_numeric) is not None for kernel in self.kernels)
+        """Whether compiled loops evaluate all kernels that have no explicit features, and there are some."""
+        if isinstance(x, UnitSample):
+            return False
+        pairwise = [kernel for kernel in self.kernels if features_of(kernel) is None]
+        return bool(pairwise) and all(self._terms(kernel, x.is_numeric) is not None for kernel in pairwise)
 
     @property
     def shares(self) -> bool:
@@ -81,7 +100,7 @@ class MMD:
         Kernels that share their exponentials lose small values. Where all of them are as narrow as that, as may be in
         many dimensions, each is computed separately.
         """
-        return replace(self, apart=True) if are_negligible(self.kernels, kernel_scale) else self
+        return replace(self, apart=are_negligible(self.kernels, kernel_scale), scales=tuple(kernel_scale))
 
     def prepare(self, x: AnySample, y: AnySample) -> MMD:
         """Return the statistic in the form that is computed on these samples: see :meth:`suited`."""
@@ -89,12 +108,12 @@ class MMD:
 
     def accuracy(self, x: AnySample, y: AnySample) -> tuple[Accuracy, ...]:
         """Return scale and absolute error of each kernel on these samples."""
-        return accuracies(self.kernels, kernel_scales(self.kernels, x, y))
+        return accuracies(self.kernels, self.scales or kernel_scales(self.kernels, x, y))
 
     def blocks(
         self,
-        x: Sample | RowSlice,
-        y: Sample | RowSlice,
+        x: Sample | RowSlice | UnitSample,
+        y: Sample | RowSlice | UnitSample,
         plan: Plan,
         numbers: tuple[int, int],
         nodes: Index,
@@ -107,10 +126,14 @@ class MMD:
         Threads are for compiled loops. Where the plan ``goes_on`` beyond its last block, the number of blocks so far
         does not decide which of their layouts to take: the layouts round differently.
         """
+        if isinstance(x, UnitSample) and isinstance(y, UnitSample):
+            return summarize_units(self.kernels, x, y, plan, numbers=numbers, nodes=nodes)
+        assert not isinstance(x, UnitSample)
+        assert not isinstance(y, UnitSample)
         terms = [self._terms(kernel, x.is_numeric) for kernel in self.kernels]
         found: dict[Radial, tuple[Array, Array]] = {}
-        units = tuple(_unit(term) for own in terms for term in own or ())
-        for group in [(unit,) for unit in dict.fromkeys(units)] if self.apart else groups_of(units):
+        units = tuple(unit(term) for own in terms for term in own or ())
+        for group in [(one,) for one in dict.fromkeys(units)] if self.apart else groups_of(units):
             columns = group[0].columns
             p, q = (x, y) if columns is None else (x.columns(columns), y.columns(columns))
             of_each = _core.summarize(
@@ -125,19 +148,38 @@ class MMD:
                 endless=goes_on,
             )
             found.update(zip(group, zip(*of_each, strict=True), strict=True))
+        explicit = self._explicit(x, y, plan, numbers, nodes)
         of_kernels = []
         for kernel, own in zip(self.kernels, terms, strict=True):
-            if own is None and plan.n_blocks == 1 and not goes_on and plan.n_x + plan.n_y > _TILED_ROWS:
+            if kernel in explicit:
+                values, moments = explicit[kernel]
+            elif own is None and plan.n_blocks == 1 and not goes_on and plan.n_x + plan.n_y > _TILED_ROWS:
                 whole = Gram(kernel, x, y, for_summary=True).summary()
                 values, moments = whole.values, whole.moments
             elif own is None:
                 values, moments = summarize_plain(kernel, x, y, plan, numbers=numbers, nodes=nodes)
             else:
-                values, moments = (
-                    reduce(add, (_weighted(term, found[_unit(term)][i]) for term in own)) for i in (0, 1)
-                )
+                values, moments = (reduce(add, (weighted(term, found[unit(term)][i]) for term in own)) for i in (0, 1))
             of_kernels.append((values, moments))
         return of_kernels
+
+    def _explicit(
+        self, x: Sample | RowSlice, y: Sample | RowSlice, plan: Plan, numbers: tuple[int, int], nodes: Index
+    ) -> dict[Kernel, tuple[Array, Array]]:
+        """Return values and moments of the kernels with explicit features; those of one map share them."""
+        if self.plain:
+            return {}
+        groups: dict[FeatureMap, list[tuple[Kernel, Array]]] = {}
+        for kernel in self.kernels:
+            features = features_of(kernel)
+            if features is not None:
+                groups.setdefault(features.map, []).append((kernel, features.weights))
+        found: dict[Kernel, tuple[Array, Array]] = {}
+        for feature_map, members in groups.items():
+            weights = np.stack([weights for _, weights in members])
+            summaries = summarize_features(feature_map, weights, x, y, plan, numbers=numbers, nodes=nodes)
+            found.update(zip((kernel for kernel, _ in members), summaries, strict=True))
+        return found
 
     def _terms(self, kernel: Kernel, is_numeric: bool) -> tuple[Radial, ...] | None:
         if self.plain or not is_numeric or not _core.is_available():
@@ -187,35 +229,10 @@ def are_negligible(kernels: tuple[Kernel, ...], kernel_scale: Sequence[float]) -
 def _shared_weights(kernels: tuple[Kernel, ...]) -> tuple[float, ...]:
     """Return for each kernel the weight of the terms that share their exponentials with others."""
     own = [terms_of(kernel) or () for kernel in kernels]
-    groups = groups_of(tuple(_unit(term) for terms in own for term in terms))
+    groups = groups_of(tuple(unit(term) for terms in own for term in terms))
     shared = {term for group in groups if len(group) > 1 for term in group}
-    return tuple(sum((term.weight for term in terms if _unit(term) in shared), 0.0) for terms in own)
+    return tuple(sum((term.weight for term in terms if unit(term) in shared), 0.0) for terms in own)
 
 
 # One block of more rows of x and y together than this is evaluated by tiles: its Gram matrices would take 64 MB.
 _TILED_ROWS = 2048
-
-# Scales that are further apart are no family: the square of their ratio must be a float.
-_FAR = 2.0**300
-
-
-def _weighted(term: Radial, found: Array) -> Array:
-    return found if term.weight == 1.0 else term.weight * found  # moments are large enough that a copy shows
-
-
-def _unit(term: Radial) -> Radial:
-    return term if term.weight == 1.0 else replace(term, weight=1.0)
-
-
-@lru_cache(64)
-def groups_of(terms: tuple[Radial, ...]) -> list[tuple[Radial, ...]]:
-    """Return the terms, each once, those together that the compiled loops compute together."""
-    groups: dict[object, list[Radial]] = {}
-    for term in dict.fromkeys(sorted(terms, key=lambda term: term.scale)):
-        shared = _core.belong_together(term.shape)
-        group = groups.setdefault((term.shape, term.columns) if shared else term, [])
-        if group and term.scale / group[0].scale > _FAR:  # begin anew
-            groups[len(groups), group[0]] = list(group)
-            group.clear()
-        group.append(term)
-    return [tuple(group) for group in groups.values()]

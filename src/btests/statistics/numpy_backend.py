@@ -13,6 +13,7 @@ from btests._memory import require_bytes
 from btests.data.sample import AnySample, RowSlice, Sample
 from btests.kernels import properties_of
 from btests.kernels.distances import squared_distances
+from btests.kernels.feature_kernel import FeatureMap, features_of
 from btests.kernels.kernel import Kernel
 from btests.pairwise_sum import add_up, starts
 from btests.plan import Array, Index, Plan
@@ -122,7 +123,7 @@ def summarize_plain(
     waiting: list[Array] = []  # moments of the blocks of a node that has not ended yet
     done = 0
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused in the end
-        for i, xx, yy, xy in _gram_stacks(kernel, x, y, plan, numbers):
+        for i, xx, yy, xy in gram_stacks(kernel, x, y, plan, numbers):
             values[i - first : i - first + len(xx)] = block_values(xx, yy, xy, paired=plan.paired)
             waiting.extend(block_cores(xx, yy, xy, plan.n_groups, paired=plan.paired))
             while done < len(nodes) and len(waiting) >= edges[done + 1] - edges[done]:
@@ -133,7 +134,7 @@ def summarize_plain(
     return values, moments
 
 
-def _gram_stacks(
+def gram_stacks(
     kernel: Kernel, x: Sample | RowSlice, y: Sample | RowSlice, plan: Plan, numbers: tuple[int, int]
 ) -> Iterator[tuple[int, Array, Array, Array]]:
     """Yield the number of a block and the Gram matrices of it and some that follow."""
@@ -163,9 +164,15 @@ def kernel_scales(kernels: tuple[Kernel, ...], x: AnySample, y: AnySample) -> li
         # Families of Gaussian kernels are large: one distance for all.
         by_distance = [getattr(kernel, "from_squared_distances", None) for kernel in kernels]
         squares = squared_distances(rows[0], rows[0]) if any(by_distance) else rows
+        maps: dict[FeatureMap, Array] = {}
         for kernel, from_squared_distances in zip(kernels, by_distance, strict=True):
+            features = features_of(kernel) if x.is_numeric else None
             if from_squared_distances is not None:
                 values = from_squared_distances(squares)
+            elif features is not None:
+                if features.map not in maps:
+                    maps[features.map] = features.map.combine(features.map.values(rows[0]))
+                values = (maps[features.map] * features.weights) @ maps[features.map].T
             else:
                 seen = centred if properties_of(kernel).centers_rows else rows
                 values = evaluate(kernel, seen, seen)[0]
@@ -176,8 +183,14 @@ def kernel_scales(kernels: tuple[Kernel, ...], x: AnySample, y: AnySample) -> li
 def evaluate(kernel: Kernel, p: npt.NDArray[Any], q: npt.NDArray[Any]) -> Array:
     """Return Gram matrices from any kernel: two stacks (m, b, ...) and (m, c, ...) to (m, b, c).
 
-    A user's function gets one block at a time, as an array (b, d) or a list of objects.
+    A user's function gets one block at a time, as an array (b, d) or a list of objects. Distances may be infinite,
+    where most kernels are 0; values that are not finite are for the caller to refuse.
     """
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _evaluate(kernel, p, q)
+
+
+def _evaluate(kernel: Kernel, p: npt.NDArray[Any], q: npt.NDArray[Any]) -> Array:
     if p.dtype != object and properties_of(kernel).takes_stacks:
         return np.asarray(kernel(p, q), dtype=np.float64)
     stack = np.empty((len(p), p.shape[1], q.shape[1]))

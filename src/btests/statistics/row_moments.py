@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from btests.data.sample import AnySample
+from btests.data.unit_sample import UnitSample
 from btests.kernels.kernel import Kernel, properties_of
 from btests.plan import Array, Plan
 from btests.statistics.numpy_backend import evaluate, without_diagonal
@@ -93,10 +94,10 @@ def with_row_moments(summary: Summary, kernel: Kernel, x: AnySample, y: AnySampl
 
     Swaps of partners show the witness w as differences w(x) - w(y) alone. For samples of different lengths its
     variances in x and in y are needed one by one, which moments of blocks do not hold. Nothing is computed before an
-    interval is asked for.
+    interval is asked for. (Rows of units do not tell: no interval then.)
     """
     plan = summary.plan
-    if plan.paired or plan.n_blocks >= ENOUGH_BLOCKS or min(len(x), len(y)) < _ENOUGH:
+    if isinstance(x, UnitSample) or plan.paired or plan.n_blocks >= ENOUGH_BLOCKS or min(len(x), len(y)) < _ENOUGH:
         return summary
     found = replace(summary, row_moments=Subsample.of(kernel, x, y, plan))
     return found if summary.moments.any() else found.zeroed()

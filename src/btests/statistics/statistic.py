@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol, TypeGuard
+from typing import Any, NamedTuple, Protocol, TypeGuard, cast
 
 import numpy as np
 
+from btests._blas import one_blas_thread
 from btests.data.sample import AnySample, RowSlice, Sample
+from btests.data.unit_sample import UnitSample
 from btests.designs import Design
 from btests.pairwise_sum import add_up, cover, starts
 from btests.plan import Array, Index, Plan
@@ -88,10 +90,24 @@ def is_statistic(value: object) -> TypeGuard[Statistic]:
     return hasattr(value, "blocks") and hasattr(value, "symmetry") and not isinstance(value, type)
 
 
+def wants_all_rows(statistic: Statistic) -> bool:
+    """Return whether a block of a statistic may hold any rows, so that all of them must be in memory."""
+    return bool(getattr(statistic, "wants_all_rows", False))
+
+
+def adds_rows(statistic: Statistic) -> bool:
+    """Return whether the moments are sums over rows, in any order, and ``members`` makes of them those of the kernels.
+
+    Such a statistic has no blocks: their numbers stand for chunks of rows, which need not be in random order.
+    """
+    return bool(getattr(statistic, "adds_rows", False))
+
+
 def plan_for(statistic: Statistic, n_x: int, n_y: int, block_size: int) -> Plan:
     """Return the plan of blocks of at least ``block_size`` rows for a statistic."""
     n_blocks = min(n_x, n_y) // block_size
-    return Plan(n_x, n_y, n_blocks, len(statistic.kernels), statistic.symmetry.moment_shape(n_x, n_y, n_blocks))
+    shape = getattr(statistic, "moment_shape", statistic.symmetry.moment_shape)(n_x, n_y, n_blocks)
+    return Plan(n_x, n_y, n_blocks, len(statistic.kernels), shape)
 
 
 def sum_nodes(moments: Array, nodes: Index, first: int) -> Array:
@@ -116,7 +132,8 @@ def summarize_blocks(
     if last - first < plan.n_blocks:
         top = min(top, max(0, ((last - first) // _NODES).bit_length() - 1))
     nodes = cover(first, last, plan.n_blocks + goes_on, top)
-    found = statistic.blocks(x, y, plan, (first, last), nodes, n_threads=n_threads, goes_on=goes_on)
+    with one_blas_thread():
+        found = statistic.blocks(x, y, plan, (first, last), nodes, n_threads=n_threads, goes_on=goes_on)
     span = np.array([(first, last)], dtype=np.int64)
     return tuple(
         Summary((Part(0, plan, span, values, nodes, moments),), symmetry=statistic.symmetry)
@@ -138,9 +155,10 @@ def in_memory(
     statistic: Statistic, x: AnySample, y: AnySample, plan: Plan, n_threads: int | None = None
 ) -> tuple[Summary, ...]:
     """Return the summary of all blocks of samples in memory, spread over threads where loops are compiled."""
-    assert isinstance(x, Sample)
-    assert isinstance(y, Sample)
-    return summarize_blocks(statistic, x, y, plan, n_threads=n_threads)
+    assert isinstance(x, (Sample, UnitSample))
+    assert isinstance(y, (Sample, UnitSample))
+    # Samples of units go to statistics that take them alone: see MMD.
+    return summarize_blocks(statistic, cast(Sample, x), cast(Sample, y), plan, n_threads=n_threads)
 
 
 def summarize_all(
@@ -153,7 +171,22 @@ def summarize_all(
     executor: Executor = in_memory,
 ) -> tuple[Summary, ...]:
     """Return the summary of all blocks for each member of a statistic, with scale and error of its kernel."""
-    found = executor(statistic.prepare(x, y), x, y, plan, n_threads)
+    return summarize_prepared(statistic.prepare(x, y), x, y, plan, n_threads, executor=executor)
+
+
+def summarize_prepared(
+    statistic: Statistic,
+    x: AnySample,
+    y: AnySample,
+    plan: Plan,
+    n_threads: int | None = None,
+    *,
+    executor: Executor = in_memory,
+) -> tuple[Summary, ...]:
+    """Return the same for a statistic that was prepared for these samples."""
+    found = executor(statistic, x, y, plan, n_threads)
+    if adds_rows(statistic):
+        found = statistic.members(found)  # type: ignore[attr-defined]
     # Scales last: a kernel that fails should fail on a block.
     return with_accuracy(found, statistic.accuracy(x, y))
 

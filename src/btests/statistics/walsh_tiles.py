@@ -133,8 +133,10 @@ def _values(kernels: Sequence[Kernel], p: Array, q: Array) -> Iterator[Array]:
         if of_squares is None or p.shape[2] == 0 or q.shape[1] == 0:
             yield evaluate(kernel, p, q) if q.shape[1] else np.zeros((len(p), p.shape[1], 0))
             continue
-        squares = squared_distances(p, q) if squares is None else squares
-        yield np.asarray(of_squares(squares))
+        with np.errstate(over="ignore"):  # infinitely far apart, where kernels of distances are 0
+            squares = squared_distances(p, q) if squares is None else squares
+            values = np.asarray(of_squares(squares))
+        yield values
 
 
 def transform(values: Array, axis: int = 1) -> Array:

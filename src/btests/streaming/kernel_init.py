@@ -8,6 +8,7 @@ from typing import cast
 
 import numpy as np
 
+from btests._option_checks import check_dtype
 from btests.data.sample import Sample
 from btests.data.source import Rows
 from btests.kernels.kernel import Kernel
@@ -16,7 +17,7 @@ from btests.scaling import warn_of_scales
 from btests.selection import Aggregate, MedianHeuristic, Selector, Setting, default_family
 from btests.selection.family import MakesKernels, kernels_of
 from btests.selection.named_kernels import KERNELS, check_choice
-from btests.statistics import MMD, Statistic, is_statistic
+from btests.statistics import Statistic, StatisticFactory, check_factory, is_statistic, make_statistic, require_rows
 from btests.statistics.checks import check_kernel
 
 # Default number of rows of each sample from which kernels are selected.
@@ -29,22 +30,25 @@ class KernelInitializer:
 
     kernel: Kernel | MedianHeuristic | Aggregate | Statistic
     dtype: str
+    statistic: StatisticFactory | None = None
 
     @classmethod
-    def of(cls, kernel: object, dtype: str) -> KernelInitializer:
+    def of(cls, kernel: object, dtype: str, statistic: StatisticFactory | None = None) -> KernelInitializer:
         """Return the initializer of a kernel, a name or None; raise for selectors that a stream cannot have."""
+        check_factory(statistic, dtype)
         if is_statistic(kernel):
+            if statistic is not None:
+                raise ValueError(f"{type(kernel).__name__} is a statistic already; name it or statistic=, not both")
             return cls(kernel, dtype)
         check_choice(kernel)
-        if dtype not in ("float64", "float32"):
-            raise ValueError(f"dtype must be 'float64' or 'float32', got {dtype!r}")
+        check_dtype(dtype)
         chosen = KERNELS[kernel] if isinstance(kernel, str) else kernel
         if isinstance(chosen, Selector) and not isinstance(chosen, (Aggregate, MedianHeuristic)):
             raise TypeError(
                 f"{chosen!r} needs rows of its own to choose a kernel on, and a stream has none to spare; choose with "
                 "btest on some rows, and give the stream the kernel of that result"
             )
-        return cls(Aggregate(default_family()) if chosen is None else chosen, dtype)  # type: ignore[arg-type]
+        return cls(Aggregate(default_family()) if chosen is None else chosen, dtype, statistic)  # type: ignore[arg-type]
 
     @property
     def aggregate(self) -> Aggregate:
@@ -66,7 +70,7 @@ class KernelInitializer:
     def kernels_for(self, x: Rows, y: Rows, plan: Plan, names: Sequence[str] | None = None) -> Statistic:
         """Return the kernels for the first rows (m, d) of both samples, as many as the blocks of a plan hold."""
         if is_statistic(self.kernel):
-            return self.kernel
+            return _streamed(self.kernel)
         # Pairs of rows that sign flips swap: a swap does not change the selection, and the flips stay exact.
         of_x, of_y = plan.partners(np.arange(min(self.n_rows, plan.n_partners)))
         samples = Sample(x[of_x]), Sample(y[of_y])
@@ -80,5 +84,9 @@ class KernelInitializer:
             kernels = (cast(Kernel, self.kernel),)
         for kernel in kernels:
             check_kernel(kernel, *samples)
-        # A family is always in float64: its wide kernels are nothing but rounding in float32.
-        return MMD(kernels, self.dtype if len(kernels) == 1 else "float64")
+        return _streamed(make_statistic(self.statistic, kernels, self.dtype))
+
+
+def _streamed(statistic: Statistic) -> Statistic:
+    require_rows(statistic, in_memory=False)
+    return statistic

@@ -1,24 +1,18 @@
-"""Batches of rows: checks, a queue of pending rows, and iterables that are read alternately."""
+"""Pending rows of a stream: checks of batches, a queue, and two samples that are read alternately."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from btests._validation import check_batch, check_names, column_names
-from btests.data.batches import rows_of, shuffled
 from btests.data.permuted import PermutedRows
-from btests.data.row_permutation import BUFFER_ROWS
 from btests.data.source import Rows
 from btests.execution.samples import is_stored
-
-#: Bytes of the buffer, for each sample, that shuffles the rows of batches.
-BUFFER_BYTES = 2**26
 
 # Rows of a batch of a sample that is no iterable of batches.
 _BATCH_ROWS = 2**14
@@ -166,83 +160,6 @@ def is_batches(value: object) -> bool:
         and not isinstance(value, (str, bytes, Mapping, set, frozenset))
         and not is_stored(value)
     )
-
-
-@dataclass(slots=True)
-class Batches:
-    """Checked batches of one sample, in their order or shuffled in a buffer.
-
-    Attributes
-    ----------
-    batches : iterable
-        Of arrays, tensors or data frames.
-    label : str
-        Name of the sample in messages.
-    key : (int, int), optional
-        Seed and stream of the shuffle; None for none.
-    buffer_bytes : int
-        Size of the buffer.
-    names : list of str, optional
-        Columns of the first batch, if it is a data frame.
-    how : str
-        What was done to the order of the rows: ``exact`` if the buffer held all of them together.
-    """
-
-    batches: Iterable[Any]
-    label: str
-    key: tuple[int, int] | None = None
-    buffer_bytes: int = BUFFER_BYTES
-    names: list[str] | None = None
-    how: str = "as stored"
-    _rows: Iterator[Rows] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        value = self.batches
-        if not isinstance(value, Iterable) or isinstance(value, (str, bytes, Mapping)) or hasattr(value, "columns"):
-            raise TypeError(f"{self.label} must be an iterable of batches, got {type(value).__name__}")
-        if hasattr(value, "shape"):  # its rows would be read as batches
-            raise TypeError(f"{self.label} must be an iterable of batches, and is one array; write [{self.label}]")
-        self._rows = self._in_order() if self.key is None else self._shuffled(*self.key)
-
-    def __next__(self) -> Rows:
-        return next(self._rows)
-
-    def close(self) -> None:
-        """Free the buffer."""
-        self._rows = iter(())
-
-    def _in_order(self) -> Iterator[Rows]:
-        return rows_of(self._with_names(), self.label)
-
-    def _with_names(self) -> Iterator[Any]:
-        first = True
-        for batch in self.batches:
-            if first:
-                self.names, first = column_names(batch), False
-            yield batch
-
-    def _shuffled(self, seed: int, stream: int) -> Iterator[Rows]:
-        self.how = "buffered"
-        batches = self._with_names()
-        seen: list[Any] = []
-        width = 0
-        for rows in rows_of(_recorded(batches, seen), self.label):
-            width = rows.shape[1]
-            break
-        # From the width alone, as float64: the result does not depend on the sizes of batches.
-        size = min(BUFFER_ROWS, max(2, self.buffer_bytes // (8 * max(1, width))))
-        n_rows = 0
-        for rows in shuffled(chain(seen, batches), size, seed, stream=stream, name=self.label):
-            n_rows += len(rows)
-            yield rows
-        if n_rows <= size:
-            self.how = "exact"
-
-
-def _recorded(batches: Iterator[Any], seen: list[Any]) -> Iterator[Any]:
-    for batch in batches:
-        seen.append(batch)
-        yield batch
 
 
 @dataclass(slots=True)

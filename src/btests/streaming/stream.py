@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from btests import _core
-from btests._core.threads import limit_threads
+from btests._text import brief
 from btests._validation import check_seed, check_threads
+from btests.block_size import check_block_pair
 from btests.conclude import OVERFLOWED
+from btests.data.batches import Batches
 from btests.data.sample import LOCATION_ROWS, Location, RowSlice, Sample
 from btests.data.source import Rows
 from btests.kernels.kernel import Kernel
@@ -21,9 +23,17 @@ from btests.partial_result import PartialResult
 from btests.plan import Plan
 from btests.result import TestResult
 from btests.selection import Aggregate, MedianHeuristic
-from btests.statistics import Accuracy, Statistic, is_statistic, plan_for, summarize_blocks, with_accuracy
+from btests.statistics import (
+    Accuracy,
+    Statistic,
+    StatisticFactory,
+    is_statistic,
+    plan_for,
+    summarize_blocks,
+    with_accuracy,
+)
 from btests.streaming.kernel_init import KernelInitializer
-from btests.streaming.row_queue import Batch, Batches, Columns, PairedColumns, RowQueue, feed
+from btests.streaming.row_queue import Batch, Columns, PairedColumns, RowQueue, feed
 from btests.summary import Summary
 
 #: Default block size: the number of rows is unknown.
@@ -50,9 +60,7 @@ class Stream:
         Seed of the null distribution.
     part : int
         Number of this stream among several whose partial results are added; each needs a number of its own.
-    dtype : {"float64", "float32"}
-        As in :func:`btests.btest`.
-    n_threads : int, optional
+    dtype, n_threads, statistic
         As in :func:`btests.btest`.
 
     See Also
@@ -80,12 +88,13 @@ class Stream:
         part: int = 0,
         dtype: str = "float64",
         n_threads: int | None = None,
+        statistic: StatisticFactory | None = None,
     ) -> None:
-        self._b = _sizes(block_size)
+        self._b = check_block_pair(block_size)
         if isinstance(part, bool) or not isinstance(part, (int, np.integer)) or not 0 <= part < 2**63:
-            raise ValueError(f"part must be a whole number of at least 0 and below 2^63, got {part!r}")
+            raise ValueError(f"part must be a whole number of at least 0 and below 2^63, got {brief(part)}")
         check_threads(n_threads)
-        self._initializer = KernelInitializer.of(kernel, dtype)
+        self._initializer = KernelInitializer.of(kernel, dtype, statistic)
         self._seed, self._part, self._n_threads = check_seed(seed), int(part), n_threads
         compares = not is_statistic(kernel) or kernel.design.compares_columns
         self._columns: Columns | PairedColumns = Columns() if compares else PairedColumns()
@@ -141,11 +150,8 @@ class Stream:
     def update_checked(self, x: Batch | None, y: Batch | None) -> None:
         """Add rows that were checked already, as :meth:`update` does."""
         columns, statistic = deepcopy(self._columns), self._statistic
-        added = [
-            (queue, rows)
-            for queue, rows in zip(self._queues, self._columns.match(x, y), strict=True)
-            if rows is not None
-        ]
+        matched = zip(self._queues, self._columns.match(x, y), strict=True)
+        added = [(queue, rows) for queue, rows in matched if rows is not None]
         for queue, rows in added:
             queue.put(rows)
         try:
@@ -186,7 +192,7 @@ class Stream:
         if n == 0:
             (n_x, n_y), (b_x, b_y) = self.n_rows, self._b
             raise ValueError(f"no block is full yet: {n_x} and {n_y} rows came, and a block takes {b_x} and {b_y}")
-        statistic, summaries = self._in_memory(n) if self._statistic is None else (self._statistic, self._joined(n))
+        statistic, summaries = self._summarized(n)
         aggregate = self._initializer.aggregate
         return PartialResult(
             statistic.kernels,
@@ -194,7 +200,7 @@ class Stream:
             self._seed,
             aggregate.correction,
             None if aggregate.weights is None else tuple(aggregate.weights),
-            engine=statistic.engine(Sample(np.empty((1, 1)))),
+            engine=statistic.engine(Sample(np.zeros((1, 1)))),
             n_pending=self.n_pending,
             width=self._columns.width,
             dtype=getattr(statistic, "dtype", "float64"),
@@ -205,7 +211,7 @@ class Stream:
 
         Stopping at the first small p-value is not a test at that level: see :class:`btests.SequentialTest`.
         """
-        return self.partial().result(null)
+        return self.partial().result(null, self._n_threads)
 
     def _plan(self, n_blocks: int, statistic: Statistic | None = None) -> Plan:
         n_x, n_y = (n_blocks * b for b in self._b)
@@ -246,19 +252,23 @@ class Stream:
         assert self._statistic is not None
         assert self._location is not None
         plan = self._open_plan(n, self._statistic)
-        n_used = [(n - self._n_done) * b for b in self._b]
-        x, y = _of_one_dtype(*(queue.first(used) for queue, used in zip(self._queues, n_used, strict=True)))
+        x, y = self._first(n - self._n_done)
         window_x = RowSlice(x, self._n_done * self._b[0], self._location)
         window_y = RowSlice(y, self._n_done * self._b[1], self._location)
-        with limit_threads(self._n_threads):
-            numbers = (self._n_done, n)
-            found = summarize_blocks(self._statistic, window_x, window_y, plan, numbers, n_threads=None, goes_on=True)
+        found = summarize_blocks(
+            self._statistic, window_x, window_y, plan, (self._n_done, n), n_threads=self._n_threads, goes_on=True
+        )
         if not all(np.isfinite(summary.values).all() and np.isfinite(summary.moments).all() for summary in found):
             raise ValueError(OVERFLOWED)
         self._append(found, plan)
-        for queue, used in zip(self._queues, n_used, strict=True):
-            queue.drop(used)
+        for queue, b in zip(self._queues, self._b, strict=True):
+            queue.drop((n - self._n_done) * b)
         self._n_done = n
+
+    def _first(self, n: int) -> tuple[Rows, Rows]:
+        """Return the rows of the first n blocks in the queues, of one type: (n b_x, d) and (n b_y, d)."""
+        x, y = (queue.first(n * b) for queue, b in zip(self._queues, self._b, strict=True))
+        return (x, y) if x.dtype == y.dtype else (x.astype(np.float64), y.astype(np.float64))
 
     def _append(self, found: tuple[Summary, ...], plan: Plan) -> None:
         """Add the summaries of the next blocks; join those that are not longer than what follows.
@@ -267,27 +277,18 @@ class Stream:
         """
         self._summaries.append(found)
         while len(self._summaries) > 1 and self._summaries[-2][0].values.size <= self._summaries[-1][0].values.size:
-            last = [self._summaries.pop() for _ in range(2)]
-            self._summaries.append(_join(last, plan))
+            self._summaries.append(_join([self._summaries.pop() for _ in range(2)], plan))
 
-    def _joined(self, n: int) -> tuple[Summary, ...]:
-        """Return the summaries of all n blocks."""
-        assert self._statistic is not None
-        plan = self._plan(n, self._statistic)
-        joined = _join(self._summaries, plan, self._part)
-        return with_accuracy(joined, self._accuracy)
-
-    def _in_memory(self, n: int) -> tuple[Statistic, tuple[Summary, ...]]:
-        """Return the statistic and the summaries of n blocks whose rows are all in the queues."""
-        x, y = _of_one_dtype(*(queue.first(n * b) for queue, b in zip(self._queues, self._b, strict=True)))
+    def _summarized(self, n: int) -> tuple[Statistic, tuple[Summary, ...]]:
+        """Return the statistic and the summaries of all n blocks; before the first update of enough rows, from rows."""
+        if self._statistic is not None:
+            joined = _join(self._summaries, self._plan(n, self._statistic), self._part)
+            return self._statistic, with_accuracy(joined, self._accuracy)
+        x, y = self._first(n)
         statistic = self._initializer.kernels_for(x, y, self._plan(n), self._columns.names)
         samples, plan = (Sample(x), Sample(y)), self._plan(n, statistic)
         found = summarize_blocks(statistic.prepare(*samples), *samples, plan)
         return statistic, with_accuracy(_join([found], plan, self._part), statistic.accuracy(*samples))
-
-
-def _of_one_dtype(x: Rows, y: Rows) -> tuple[Rows, Rows]:
-    return (x, y) if x.dtype == y.dtype else (x.astype(np.float64), y.astype(np.float64))
 
 
 def _join(summaries: Sequence[tuple[Summary, ...]], plan: Plan, number: int = 0) -> tuple[Summary, ...]:
@@ -296,15 +297,3 @@ def _join(summaries: Sequence[tuple[Summary, ...]], plan: Plan, number: int = 0)
         Summary.join(replace(one, parts=(replace(one.parts[0], plan=plan, number=number),)) for one in of_one)
         for of_one in zip(*summaries, strict=True)
     )
-
-
-def _sizes(block_size: object) -> tuple[int, int]:
-    sizes = block_size if isinstance(block_size, tuple) else (block_size, block_size)
-    for size in sizes:
-        if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or not 2 <= size <= 2**20:
-            raise ValueError(
-                f"block_size must be a whole number between 2 and 2^20, or two of them for x and y, got {block_size!r}"
-            )
-    if len(sizes) != 2:
-        raise ValueError(f"block_size must be one number or two, got {block_size!r}")
-    return int(sizes[0]), int(sizes[1])

@@ -1,8 +1,22 @@
 """Symmetries: groups of rearrangements of the rows that leave the null hypothesis as it is."""
 
 from btests.symmetries.redraw import Redraw
+from btests.symmetries.relabel_bins import Bins, RelabelBins, places_of, pooled_rows
+from btests.symmetries.shared_swaps import SharedSwaps
 from btests.symmetries.swap_groups import SignDraws, SwapGroups
 from btests.symmetries.swap_tuples import SwapTuples
 from btests.symmetries.symmetry import Draws, Symmetry
 
-__all__ = ["Draws", "Redraw", "SignDraws", "SwapGroups", "SwapTuples", "Symmetry"]
+__all__ = [
+    "Bins",
+    "Draws",
+    "Redraw",
+    "RelabelBins",
+    "SharedSwaps",
+    "SignDraws",
+    "SwapGroups",
+    "SwapTuples",
+    "Symmetry",
+    "places_of",
+    "pooled_rows",
+]

@@ -47,7 +47,9 @@ class Redraw:
         """Return the shape of the moments of one block: (r + 1,)."""
         return (self.n_resamples + 1,)
 
-    def draw(self, plan: Plan, shape: tuple[int, ...], n_resamples: int, seed: int) -> RedrawnValues:
+    def draw(
+        self, plan: Plan, shape: tuple[int, ...], n_resamples: int, seed: int, n_threads: int | None = None
+    ) -> RedrawnValues:
         """Return the draws that the moments hold."""
         return RedrawnValues(self.n_resamples)
 

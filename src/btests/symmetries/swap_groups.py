@@ -27,16 +27,20 @@ class SignDraws:
         Number of draws that they hold.
     exhaustive : bool
         Whether they are all patterns of signs, the observed one among them.
+    n_threads : int, optional
+        Threads that compute values; None is all cores of this process.
     """
 
     words: Words
     n_draws: int
     exhaustive: bool
+    n_threads: int | None = None
 
     def values(self, moments: Array) -> Array:
         """Return ``sum_f s_f' C_f s_f`` for each draw s: moments C (f, k, k) to (n_draws,)."""
-        flip = _core.flip if _core.is_available() else flip_plain
-        return flip(moments, self.words, self.n_draws)
+        if not _core.is_available():
+            return flip_plain(moments, self.words, self.n_draws)
+        return _core.flip(moments, self.words, self.n_draws, self.n_threads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,9 @@ class SwapGroups:
         k = Plan(n_x, n_y, n_blocks).moment_size
         return k, k
 
-    def draw(self, plan: Plan, shape: tuple[int, ...], n_resamples: int, seed: int) -> SignDraws:
+    def draw(
+        self, plan: Plan, shape: tuple[int, ...], n_resamples: int, seed: int, n_threads: int | None = None
+    ) -> SignDraws:
         """Return ``n_resamples`` random sign patterns for moments (s, k, k), or all patterns if they are no more."""
         n_strata, n_groups = shape[0], shape[-1] - (not plan.paired)
         n_patterns = 2 ** min(n_strata * n_groups, 63)
@@ -67,7 +73,7 @@ class SwapGroups:
             words, n_draws = random_words(seed, n_strata, n_groups, n_resamples), n_resamples
         if not plan.paired:  # rows without a partner do not swap: their bits are 0
             words = np.pad(words, ((0, 0), (0, 1), (0, 0)))
-        return SignDraws(words, n_draws, exhaustive)
+        return SignDraws(words, n_draws, exhaustive, n_threads)
 
     def observed(self, moments: Array) -> float:
         """Return the value without swaps."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -52,7 +53,9 @@ class SwapTuples:
         k = (self.tuple_size(b) - 1) * self.n_groups(b) + 1
         return k, k
 
-    def draw(self, plan: Plan, shape: tuple[int, ...], n_resamples: int, seed: int) -> SignDraws:
+    def draw(
+        self, plan: Plan, shape: tuple[int, ...], n_resamples: int, seed: int, n_threads: int | None = None
+    ) -> SignDraws:
         """Return ``n_resamples`` random elements for moments (s, k, k), or all elements if they are no more."""
         b = plan.block_size
         groups, q = self.n_groups(b), self.tuple_size(b)
@@ -70,7 +73,7 @@ class SwapTuples:
             lowest = alpha & -alpha
             words[:, :, alpha] = words[:, :, alpha ^ lowest] ^ bits[:, :, lowest.bit_length() - 1]
         signs = words[:, :, 1:].reshape(n_strata, groups * (q - 1), -1)
-        return SignDraws(np.pad(signs, ((0, 0), (1, 0), (0, 0))), n_draws, exhaustive)
+        return SignDraws(np.pad(signs, ((0, 0), (1, 0), (0, 0))), n_draws, exhaustive, n_threads)
 
     def observed(self, moments: Array) -> float:
         """Return the value without swaps."""
@@ -105,4 +108,11 @@ class SwapTuples:
 
 def _moved(moments: Array) -> Array:
     """Return moments without their diagonal, which no swap changes."""
-    return moments * (1.0 - np.eye(moments.shape[-1]))
+    return moments * _beside_diagonal(moments.shape[-1])
+
+
+@lru_cache(8)
+def _beside_diagonal(k: int) -> Array:
+    mask = 1.0 - np.eye(k)
+    mask.setflags(write=False)
+    return mask

@@ -41,8 +41,13 @@ class Symmetry(Protocol):
         """Return the shape of the moments of one block."""
         ...
 
-    def draw(self, plan: Plan, shape: tuple[int, ...], n_resamples: int, seed: int) -> Draws:
-        """Return ``n_resamples`` random elements for moments of a shape (s, *shape), or all if they are no more."""
+    def draw(
+        self, plan: Plan, shape: tuple[int, ...], n_resamples: int, seed: int, n_threads: int | None = None
+    ) -> Draws:
+        """Return ``n_resamples`` random elements for moments of a shape (s, *shape), or all if they are no more.
+
+        Values of the draws are computed by ``n_threads`` threads; None is all cores of this process.
+        """
         ...
 
     def observed(self, moments: Array) -> float:

@@ -1,0 +1,267 @@
+"""Relabelling of bins of pooled rows: the symmetry of two samples of different lengths."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import ClassVar
+
+import numpy as np
+
+from btests.data.row_permutation import Order, permutation_of
+from btests.data.sample import AnySample
+from btests.plan import Array, Index, Plan
+
+#: Bins of the shorter sample, and of both together, at most.
+SHORT_BINS, MOST_BINS = 32, 512
+
+# Labels of draws that are looked up at once.
+_LOOKUPS = 2**22
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """Rows of two samples of different lengths in bins of one size.
+
+    Position p, in random order, of a sample with m bins of g rows is in bin ``p mod m`` if ``p < m g``. The rows left
+    over keep their label; of each sample they are in a bin of their own. Bins of the longer sample come first, so that
+    nothing depends on which sample is x.
+
+    Attributes
+    ----------
+    n_x, n_y : int
+        Rows of x and of y.
+    size : int
+        Rows of a bin.
+    many, few : int
+        Bins of the longer sample, and of the shorter one.
+    """
+
+    n_x: int
+    n_y: int
+    size: int
+    many: int
+    few: int
+
+    @classmethod
+    def of(cls, n_x: int, n_y: int, most: tuple[int, int] = (SHORT_BINS, MOST_BINS)) -> Bins:
+        """Return the bins of samples of ``n_x`` and ``n_y`` rows: at most so many of the shorter one, and of both."""
+        short, long = sorted((n_x, n_y))
+        few = min(most[0], short)
+        size = short // few
+        return cls(n_x, n_y, size, min(long // size, most[1] - few), few)
+
+    @property
+    def n_bins(self) -> int:
+        """Number of bins that are relabelled."""
+        return self.many + self.few
+
+    @property
+    def longer(self) -> int:
+        """Which sample is the longer one: 0 for x, 1 for y."""
+        return int(self.n_y > self.n_x)
+
+    def numbers(self, positions: Index, side: int) -> Index:
+        """Return the bin of each position of x (side 0) or of y (1): (m,) to (m,).
+
+        Bins of the longer sample come first, then those of the other, then the rows left over of both.
+        """
+        is_short = side != self.longer
+        n, first = (self.few, self.many) if is_short else (self.many, 0)
+        return np.where(positions < n * self.size, first + positions % n, self.n_bins + is_short)
+
+    def counts(self) -> Array:
+        """Return the rows of each bin, those left over last: (n_bins + 2,)."""
+        short, long = sorted((self.n_x, self.n_y))
+        rest = long - self.many * self.size, short - self.few * self.size
+        return np.append(np.full(self.n_bins, float(self.size)), rest)
+
+    @property
+    def balance(self) -> int:
+        """Sum of the signs of bins, +1 in the longer sample and -1 in the other."""
+        return self.many - self.few
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of the sign of a bin over all labellings."""
+        return math.sqrt(1.0 - (self.balance / self.n_bins) ** 2)
+
+    def observed(self) -> Index:
+        """Return the bins of the shorter sample, its rows left over last: (1, few + 1)."""
+        return np.append(self.many + np.arange(self.few), self.n_bins + 1)[None]
+
+    @property
+    def factor(self) -> float:
+        """Weight in MMD^2 of the pairs of rows of a sample, apart from what no relabelling changes."""
+        n_x, n_y = float(self.n_x), float(self.n_y)
+        return 1.0 / (n_x * (n_x - 1.0)) + 1.0 / (n_y * (n_y - 1.0)) + 2.0 / (n_x * n_y)
+
+    def mmd(self, sums: Array, labels: Index, places: Iterable[Index] | None = None) -> Array:
+        r"""Return the unbiased MMD^2 where some bins are those of the shorter sample.
+
+        With K the sums of kernel values between bins, T their total, L the labels of the shorter sample of n rows and
+        m the rows of the other, ``L'KL (1 / n (n - 1) + 1 / m (m - 1) + 2 / n m)
+        - 2 L'K1 (1 / m (m - 1) + 1 / n m) + T / m (m - 1)``.
+
+        Parameters
+        ----------
+        sums : ndarray of shape (n_bins + 2, n_bins + 2)
+            Sums of kernel values over pairs of different rows, by bins.
+        labels : ndarray of shape (r, few + 1)
+            Bins of the shorter sample, for each of r labellings.
+        places : iterable of ndarray, optional
+            What :meth:`pairs_of` yields for them, where it is known.
+
+        Returns
+        -------
+        ndarray of shape (r,)
+        """
+        places = self.pairs_of(labels) if places is None else places
+        m = float(max(self.n_x, self.n_y))
+        inner = 1.0 / (m * (m - 1.0))
+        rows = sums.sum(axis=1)
+        linear = rows[labels].sum(axis=1) * (2.0 * (inner + 1.0 / (float(self.n_x) * float(self.n_y))))
+        own = np.diag(sums)[labels].sum(axis=1)
+        pairs = np.concatenate([sums.ravel().take(some).sum(axis=1) for some in places])
+        return np.asarray((2.0 * pairs + own) * self.factor - linear + rows.sum() * inner)
+
+    def pairs_of(self, labels: Index) -> Iterator[Index]:
+        """Yield the places of the pairs of bins of labellings in a flat matrix, some at a time: (r, k) to (s, p)."""
+        i, j = np.tril_indices(labels.shape[1], -1)
+        step = max(1, _LOOKUPS // max(1, len(i)))
+        for first in range(0, len(labels), step):
+            some = labels[first : first + step]
+            yield some[:, i] * (self.n_bins + 2) + some[:, j]
+
+
+def pooled_rows(x: AnySample, y: AnySample, n_rows: int) -> Array:
+    """Return about ``n_rows`` rows or more, whose set no swap or relabelling of the groups of one block changes.
+
+    Of samples of one length the same positions of both. Of others as many rows of every bin.
+    """
+    if len(x) == len(y):
+        n = min(len(x), -(-n_rows // 2))
+        return np.concatenate([x.head(n), y.head(n)]).astype(np.float64)
+    bins = Bins.of(len(x), len(y))
+    each = min(bins.size, -(-n_rows // bins.n_bins))
+    rows = []
+    longer, shorter = (y, x) if bins.longer else (x, y)
+    for stream, (sample, n) in enumerate(((longer, bins.many), (shorter, bins.few)), start=1):
+        places, order = np.arange(each * n), places_of(sample, stream)
+        rows.append(sample.first(len(places)) if order is None else sample.take(order.at(places)).first(len(places)))
+    return np.concatenate(rows).astype(np.float64)
+
+
+def places_of(sample: AnySample, stream: int) -> Order | None:
+    """Return the random order that groups and bins of rows are counted in; None for rows that are in random order.
+
+    Samples of one stream have one order, so that partners stay partners.
+    """
+    return None if sample.is_shuffled else permutation_of(len(sample), 0, stream)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelDraws:
+    """Bins of the shorter sample in each of some labellings: (n_draws, few + 1)."""
+
+    labels: Index
+    bins: Bins
+    exhaustive: bool
+    places: tuple[Index, ...] | None = None
+
+    @classmethod
+    def of(cls, labels: Index, bins: Bins, exhaustive: bool) -> LabelDraws:
+        """Return draws; what all statistics look up is kept, unless there is much of it."""
+        few = labels.size * labels.shape[1] <= 2 * _LOOKUPS
+        return cls(labels, bins, exhaustive, tuple(bins.pairs_of(labels)) if few else None)
+
+    @property
+    def n_draws(self) -> int:
+        """Number of draws."""
+        return len(self.labels)
+
+    def values(self, moments: Array) -> Array:
+        """Return the MMD^2 of each draw: moments (1, n_bins + 2, n_bins + 2) to (n_draws,)."""
+        return self.bins.mmd(moments[0], self.labels, self.places)
+
+
+@dataclass(frozen=True, slots=True)
+class RelabelBins:
+    """Choose anew which bins of pooled rows are x and which are y, as many of each as there are.
+
+    Under the null hypothesis all rows are exchangeable. A relabelling of bins of one size is a permutation of the
+    pooled rows that leaves the rows in no bin where they are: the p-value is exact whatever their number.
+
+    The moments of one block of all rows are the sums of kernel values over pairs of rows, by their bins.
+
+    Attributes
+    ----------
+    bins : Bins
+        How rows are in bins.
+    """
+
+    bins: Bins
+
+    is_pooled: ClassVar[bool] = False
+
+    def moment_shape(self, n_x: int, n_y: int, n_blocks: int) -> tuple[int, ...]:
+        """Return the shape of the moments: (n_bins + 2, n_bins + 2)."""
+        return self.bins.n_bins + 2, self.bins.n_bins + 2
+
+    def draw(
+        self, plan: Plan, shape: tuple[int, ...], n_resamples: int, seed: int, n_threads: int | None = None
+    ) -> LabelDraws:
+        """Return ``n_resamples`` random labellings, or all of them if they are no more."""
+        n, k = self.bins.n_bins, self.bins.few
+        n_all = math.comb(n, k)
+        if exhaustive := n_all <= n_resamples + 1:
+            labels = np.array(list(combinations(range(n), k)), dtype=np.int64)
+        else:
+            rng = np.random.default_rng([seed, 0x1ABE1])
+            labels = np.empty((n_resamples, k), dtype=np.int64)
+            step = max(1, _LOOKUPS // n)
+            for first in range(0, n_resamples, step):
+                keys = rng.random((min(step, n_resamples - first), n))
+                labels[first : first + step] = np.argpartition(keys, k - 1, axis=1)[:, :k]
+        rest = np.full((len(labels), 1), n + 1)
+        return LabelDraws.of(np.hstack([labels, rest]), self.bins, exhaustive)
+
+    def observed(self, moments: Array) -> float:
+        """Return the value of the labels that the bins have."""
+        return float(self.bins.mmd(moments[0], self.bins.observed())[0])
+
+    def magnitude(self, moments: Array) -> float:
+        """Return the sum of the absolute terms of the value, about."""
+        return self.bins.factor * float(np.abs(self._centred(moments)).sum())
+
+    def variance(self, moments: Array) -> float:
+        """Return about the variance of the value over all labellings; it is the same for each of them."""
+        return 2.0 * float(np.sum(self._products(moments) ** 2))
+
+    def third_cumulant(self, moments: Array) -> float:
+        """Return about the third cumulant of the value over all labellings; it is the same for each of them."""
+        products = self._products(moments)
+        return 8.0 * float(np.sum((products @ products) * products))
+
+    def n_effective_pairs(self, moments: Array) -> float:
+        """Return ``(sum C^2)^2 / sum C^4`` over pairs of bins."""
+        squares = self._products(moments) ** 2
+        return 0.5 * float(squares.sum()) ** 2 / float(np.sum(squares**2))
+
+    def _centred(self, moments: Array) -> Array:
+        """Return the sums of kernel values about the mean of the bins: (n_bins, n_bins)."""
+        sums = moments[0, :-2, :-2]
+        means = sums.mean(axis=0)
+        return np.asarray(sums - means - means[:, None] + means.mean())
+
+    def _products(self, moments: Array) -> Array:
+        """Return the terms of the value, without the diagonal: (n_bins, n_bins).
+
+        Labels count as independent, and bins are about their mean, since the number of labels is fixed.
+        """
+        n, k = self.bins.n_bins, self.bins.few
+        products = self._centred(moments) * (self.bins.factor * k * (n - k) / (n * (n - 1.0)))
+        np.fill_diagonal(products, 0.0)
+        return products
