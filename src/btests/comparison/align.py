@@ -1,8 +1,9 @@
-"""Alignment of two tables: columns matched by name, and pooled."""
+"""Alignment of two tables: columns matched by name, pooled, and excluded where they hold no distribution."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +11,13 @@ import numpy as np
 
 from btests.comparison.cells import KINDS, Cells, kind_of, pool
 from btests.comparison.compare_options import Options
-from btests.comparison.filters import why_excluded
 from btests.comparison.format import option
+from btests.comparison.row_units import hint_at_units
+from btests.comparison.schema_inference import ColumnType
 from btests.comparison.sources import Loaded
 from btests.comparison.tokens import first_text, hint_at_codes, hint_at_marks
 from btests.comparison.type_coercion import prepared
-from btests.plan import Index
+from btests.plan import Array, Index
 
 
 def check_rows(sides: Sequence[Loaded]) -> None:
@@ -34,9 +36,7 @@ def pooled_columns(
     one, two = prepared(sides[0], sides[1], options, notes)
     matched = match(one, two, options.columns, options.exclude, common=options.common, categories=options.categories)
     excluded.extend(matched.excluded)
-    if one.table.equals(two.table):
-        notes.append("both tables hold the same rows in the same order: a copy is not a second sample")
-    columns = []
+    columns, copies = [], []
     for name in matched.names:
         parts = one.table[name], two.table[name]
         # Identifiers and constants are detected on all rows, not on those drawn.
@@ -44,6 +44,10 @@ def pooled_columns(
         notes.extend([] if hint is None else [hint])
         cells = pool(name, parts[0], parts[1], (one.name, two.name))
         why = why_excluded(cells, name in options.columns)
+        # Units are for two sides; a table of its own has no other.
+        hint = hint_at_units(cells) if options.unit is None and two.table.num_rows else None
+        notes.extend([] if hint is None else [hint])
+        copies += [_same_sides(cells)] if why is None else []
         if why is None and any(rows is not None for rows in drawn):
             a, b = (part if rows is None else part.take(rows) for part, rows in zip(parts, drawn, strict=True))
             cells = pool(name, a, b, (one.name, two.name))
@@ -54,10 +58,21 @@ def pooled_columns(
             excluded.append((name, why))
     if not columns:
         raise ValueError(f"no column of {_both(one, two)} remains to be compared: {reasons(excluded)}")
+    if all(copies):
+        notes.append("both tables hold the same rows in the same order: a copy is not a second sample")
     whole = [cells for cells in columns if cells.unit == "integer"]
     hint = hint_at_codes([cells.name for cells in whole], [cells.values[cells.present] for cells in whole])
     notes.extend([] if hint is None else [hint])
     return columns
+
+
+def _same_sides(cells: Cells) -> bool:
+    """Whether both sides of a column have the same cells in the same order."""
+    a, b = cells.side(False), cells.side(True)
+    same = np.array_equal(cells.missing[a], cells.missing[b]) and np.array_equal(
+        cells.values[a][cells.present[a]], cells.values[b][cells.present[b]]
+    )
+    return bool(same)
 
 
 def _drawn(side: Loaded, options: Options, k: int, notes: list[str]) -> Index | None:
@@ -174,3 +189,100 @@ def _kind(kind: str) -> str:
 def _some(names: Sequence[Any], most: int = 6) -> str:
     shown = ", ".join(repr(str(name)) for name in names[:most])
     return shown + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+# Minimum rows of both tables for a column without repetitions to be an identifier.
+_LEAST_ROWS = 20
+
+_ID_NAME = re.compile(
+    r"(^|[\W_])(id|ids|uuid|guid|key|index|rowid|row|rownum|unnamed: 0)$|[a-z]I[dD]$|^$", re.IGNORECASE
+)
+
+
+def why_excluded(cells: Cells, named: bool) -> str | None:
+    """Return why a column is excluded, None if it is not; ``named`` if the user has selected it by name.
+
+    The decision uses pooled cells only, so that it does not depend on which row is in which table.
+    """
+    present = cells.values[cells.present]
+    if present.size == 0:
+        return "all its cells are missing"
+    if present.min() == present.max() and not cells.missing.any():
+        return f"it is constant, {cells.show(float(present[0]))!r} in every row"
+    if named or present.size < _LEAST_ROWS:
+        return None
+    if cells.kind == "category" and len(cells.levels) > 0.5 * present.size:
+        return f"it has {len(cells.levels)} different values in {present.size} cells: a row identifier or free text"
+    return _why_number(cells, present) if cells.unit == "integer" else None
+
+
+def _why_number(cells: Cells, present: Array) -> str | None:
+    """Return why whole numbers are an identifier: unique in each table, and without gaps or named like one."""
+    distinct, counts = np.unique(present, return_counts=True)
+    if 2 * distinct.size < present.size or counts.max() > 2:
+        return None
+    low, high = float(distinct[0]), float(distinct[-1])
+    if high - low + 1 <= 1.5 * distinct.size:
+        return f"it numbers the rows, {cells.show(low)} to {cells.show(high)}"
+    return "it identifies rows, by its name and for want of repetitions" if _ID_NAME.search(cells.name) else None
+
+
+# Minimum drawn cells of a side for a column without repetitions to be an identifier.
+_LEAST_DRAWN_ROWS = 20
+
+# Maximum range of row numbers, as a multiple of the number of rows.
+_RANGE = 1.5
+
+# Maximum Kolmogorov-Smirnov distance from the uniform distribution, times sqrt(m); exceeded with probability 1e-4.
+_UNEVEN = 2.25
+
+
+def without_numbering(
+    columns: list[Cells],
+    types: Sequence[Mapping[str, ColumnType]],
+    options: Options,
+    excluded: list[tuple[str, str]],
+    names: Sequence[str],
+) -> list[Cells]:
+    """Return the columns that do not number the rows of files, and add the others to ``excluded``."""
+    kept = []
+    for cells in columns:
+        asked = cells.name in options.columns
+        why = None if asked else why_numbering(cells, [own[cells.name] for own in types])
+        if why is None:
+            kept.append(cells)
+        else:
+            excluded.append((cells.name, why))
+    if not kept:
+        raise ValueError(f"no column of {' and '.join(names)} remains to be compared: {reasons(excluded)}")
+    return kept
+
+
+def why_numbering(cells: Cells, sides: Sequence[ColumnType]) -> str | None:
+    """Return why a column of row numbers is excluded, None if it is not one; ``sides`` describes all rows.
+
+    Drawn rows have gaps between any numbers. Row numbers are whole, unique on a side, spread evenly between the
+    smallest and the largest, and their range is close to the number of rows.
+    """
+    if cells.unit != "integer" or any(seen.low is None for seen in sides):
+        return None
+    low, high = min(seen.low for seen in sides), max(seen.high for seen in sides)
+    if high - low + 1 > _RANGE * sum(seen.n_present for seen in sides):
+        return None
+    for b, seen in enumerate(sides):
+        side = cells.side(bool(b))
+        present = cells.values[side][cells.present[side]]
+        if not _is_numbering(np.sort(present), int(seen.high) - int(seen.low)):
+            return None
+    return f"it numbers the rows, {low} to {high}"
+
+
+def _is_numbering(ordered: Array, span: int) -> bool:
+    """Return whether sorted numbers (m,) are unique and spread evenly over about ``span``."""
+    m = len(ordered)
+    if m < _LEAST_DRAWN_ROWS or span <= 0 or (ordered[1:] == ordered[:-1]).any():
+        return False
+    # The extremes of all rows are usually not among the drawn rows; the span is of all rows.
+    first = ordered[0] - (span - (ordered[-1] - ordered[0])) / 2.0
+    uneven = np.abs((ordered - first) / span - (np.arange(m) + 0.5) / m).max()
+    return bool(uneven <= _UNEVEN / np.sqrt(m))

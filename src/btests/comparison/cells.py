@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from btests._imports import arrow
 from btests.comparison.format import option, plain
-from btests.data.optional import arrow
 from btests.plan import Array, Index
 
 Mask = npt.NDArray[np.bool_]
@@ -104,15 +104,16 @@ def kind_of(dtype: Any) -> str:
     return next((kind for kind, names in _ARROW_KINDS.items() if any(getattr(t, n)(dtype) for n in names)), str(dtype))
 
 
-# The first kind that fits is used: durations are both temporal and numbers.
+# The first kind that fits is used: durations are both temporal and numbers, and intervals are temporal.
 _ARROW_KINDS = {
     "empty": ("is_null",),
+    "intervals": ("is_interval",),
     "boolean": ("is_boolean",),
     "number": ("is_integer", "is_floating", "is_decimal", "is_duration"),
     "time": ("is_temporal",),
     "category": ("is_string", "is_large_string"),
-    "lists": ("is_list", "is_large_list", "is_fixed_size_list"),
-    "records": ("is_struct", "is_map"),
+    "lists": ("is_list", "is_large_list", "is_fixed_size_list", "is_list_view", "is_large_list_view"),
+    "records": ("is_struct", "is_map", "is_union"),
     "bytes": ("is_binary", "is_large_binary", "is_fixed_size_binary"),
 }
 
@@ -152,17 +153,19 @@ def _numbers(column: Any, kind: str) -> tuple[Array, str]:
         dtype = column.type
     unit, factor = "", 1.0
     if kind == "time" and t.is_date(dtype):
-        column, unit, factor = pc.cast(pc.cast(column, pa.date32()), pa.int32()), "date", 86400.0
+        # Dates in milliseconds may be beyond those in days.
+        days = pc.divide(pc.cast(column, pa.int64()), 86_400_000) if t.is_date64(dtype) else pc.cast(column, pa.int32())
+        column, unit, factor = days, "date", 86400.0
     elif kind == "time" and t.is_time(dtype):
         factor = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}[dtype.unit]
         column, unit = pc.cast(column, pa.int32() if t.is_time32(dtype) else pa.int64()), "time"
+    elif t.is_null(dtype):
+        unit = "" if kind == "time" else "integer"
     elif kind == "time" or t.is_duration(dtype):
         factor = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}[dtype.unit]
         column, unit = pc.cast(column, pa.int64()), "timestamp" if kind == "time" else ""
     elif t.is_integer(dtype):
         unit = "integer"
-    elif t.is_null(dtype):
-        unit = "" if kind == "time" else "integer"
     values = pc.cast(column, pa.float64(), safe=False).to_numpy()
     return np.array(values, dtype=np.float64) * factor, unit
 

@@ -91,13 +91,12 @@ def level_shares(cells: Cells) -> tuple[Array, Array]:
     return found[0], found[1]
 
 
-def changes(cells: Cells, periods: tuple[str, ...] = (), *, significant: bool = False) -> list[Change]:
-    """Return changes of more than a few standard errors, the largest of them first.
+def changes(cells: Cells, periods: tuple[str, ...] = ()) -> list[Change]:
+    """Return changes, of a column that changed significantly, of more than a few standard errors, the largest first.
 
-    For a column that changed significantly (``significant``) there is at least one, unless it has few standard errors.
+    There is at least one, unless it has few standard errors.
     """
-    found = _found(cells, periods, _STANDARD_ERRORS)
-    return found if found or not significant else _found(cells, periods, _AT_LEAST)[:1]
+    return _found(cells, periods, _STANDARD_ERRORS) or _found(cells, periods, _AT_LEAST)[:1]
 
 
 def _found(cells: Cells, periods: tuple[str, ...], least: float) -> list[Change]:
@@ -209,20 +208,11 @@ def _quoted(text: str) -> str:
 
 
 _DAY = 86400.0
-_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
+#: Names of weekdays and months in English.
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
 )
 _HOURS = tuple(f"{hour:02d}:00 to {hour:02d}:59" for hour in range(24))
 #: Hours, weekdays and months, by the names of the periods that they are in.
@@ -262,9 +252,9 @@ def _period_change(cells: Cells, period: str, present: list[Mask]) -> Change:
     shares = [np.bincount(side, minlength=N_PHASES[period]) / len(side) for side in sides]
     n, m = (len(side) for side in sides)
     if period == "year":
-        return _most_changed("month", _MONTHS, shares, n, m)
+        return _most_changed("month", MONTHS, shares, n, m)
     if period == "week":
-        best = _most_changed("weekday", _WEEKDAYS, shares, n, m)
+        best = _most_changed("weekday", WEEKDAYS, shares, n, m)
         low, high = (float(share[5:].sum()) for share in shares)
         errors = _errors(low, high, n, m)
         weekend = Change("weekday", low, high, f"weekend {percent(low)} -> {percent(high)}", errors)

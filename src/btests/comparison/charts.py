@@ -27,7 +27,7 @@ _NEAR = 0.3
 def histogram(values: Array, bins: int = _BINS) -> dict[str, Any]:
     """Return edges and counts of values."""
     low, high = float(values.min()), float(values.max())
-    if not high > low:
+    if not high - low > 1e-12 * max(abs(low), abs(high)):  # one value, up to rounding
         low, high = low - 0.5 * max(abs(low), 1e-12), high + 0.5 * max(abs(high), 1e-12)
     counts, edges = np.histogram(values, bins=bins, range=(low, high))
     return {"edges": edges.tolist(), "counts": counts.tolist()}
@@ -61,7 +61,7 @@ def column_chart(cells: Cells, names: tuple[str, str]) -> dict[str, Any]:
     for second in (False, True):
         part = cells.side(second)
         values = cells.values[part][~cells.missing[part]]
-        n = max(1, part_length(cells, second))
+        n = max(1, len(cells.missing[part]))
         sides.append((np.histogram(values, edges)[0] / n).tolist())
         below.append(float((values < edges[0]).sum() / n))
         above.append(float((values > edges[-1]).sum() / n))
@@ -77,11 +77,6 @@ def column_chart(cells: Cells, names: tuple[str, str]) -> dict[str, Any]:
         "above": above,
         "missing": missing,
     }
-
-
-def part_length(cells: Cells, b: bool) -> int:
-    """Return the rows of a side."""
-    return len(cells) - cells.n_a if b else cells.n_a
 
 
 def _edges(cells: Cells) -> Array:
@@ -285,7 +280,7 @@ def examples(
     for side, scores, order, start in (("a", gap[0], rows[0], 0), ("b", gap[1], rows[1], columns[0].n_a)):
         best = np.argsort(-scores, kind="stable")[:_EXAMPLES]
         found[side] = [[_cell(cells, start + int(order[i])) for cells in columns] for i in best]
-    found["text"] = f"of {len(p)} and {len(q)} rows drawn at random, those that are most unlike the other side"
+    found["text"] = f"of {len(p)} and {len(q)} rows drawn at random, those that differ most from the other side"
     return found
 
 

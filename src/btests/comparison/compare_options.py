@@ -2,11 +2,41 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 #: Rows of each side that are tested at most, unless ``max_rows`` is given.
 MAX_ROWS = 1_000_000
+
+
+class CompareOptions(TypedDict, total=False):
+    """Types of the options of ``compare`` that do not determine what it returns."""
+
+    value_a: Any
+    value_b: Any
+    columns: Sequence[str] | str | None
+    exclude: Sequence[str] | str
+    common: bool
+    alpha: float
+    tolerance: float | None
+    kernel: Any
+    null: Any
+    block_size: int | str | None
+    budget: float | None
+    seed: int | None
+    max_rows: int | None
+    delimiter: str | None
+    missing: Sequence[str] | str
+    categories: Sequence[str] | str
+    memory: int | str | None
+    checkpoint: str | os.PathLike[str] | None
+    skip_bad_parts: bool
+    workers: Any
+    unit: str | None
+    progress: Callable[[float], None] | None
+    report: Callable[[str, int, int], None] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +65,7 @@ class Options:
     skip_bad_parts: bool = False
     workers: Any = None
     budget: float | None = None
+    unit: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options as plain values, None for defaults."""
@@ -58,4 +89,5 @@ class Options:
             "categories": list(self.categories) or None,
             "memory": self.memory,
             "skip_bad_parts": self.skip_bad_parts,
+            "unit": self.unit,
         }

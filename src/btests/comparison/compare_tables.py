@@ -5,15 +5,28 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Unpack, overload
 
+from btests._option_checks import check_delimiter, check_flag, check_name, check_texts
+from btests._text import brief, converting, printable_errors
 from btests._validation import check_alpha, check_callback, check_path, check_seed
 from btests.block_size import check_block_rule
-from btests.comparison.compare_options import MAX_ROWS, Options
+from btests.comparison.compare_options import MAX_ROWS, CompareOptions, Options
 from btests.comparison.comparison_checkpoint import saved_seed
+from btests.comparison.format import option
+from btests.comparison.group_results import GroupComparison
+from btests.comparison.group_run import run_by
 from btests.comparison.results import Comparison
 from btests.comparison.run import Progress, run
 from btests.comparison.total_variation import check_tolerance
+
+
+@overload
+def compare(a: Any, b: Any = None, *, by: None = None, **options: Unpack[CompareOptions]) -> Comparison: ...
+
+
+@overload
+def compare(a: Any, b: None = None, *, by: str, **options: Unpack[CompareOptions]) -> Comparison | GroupComparison: ...
 
 
 def compare(
@@ -41,10 +54,11 @@ def compare(
     checkpoint: str | os.PathLike[str] | None = None,
     skip_bad_parts: bool = False,
     workers: Any = None,
+    unit: str | None = None,
     progress: Callable[[float], None] | None = None,
     report: Callable[[str, int, int], None] | None = None,
-) -> Comparison:
-    """Test whether two tables differ, and describe how much and where.
+) -> Comparison | GroupComparison:
+    """Test whether two tables, or groups of rows of one, differ, and describe how much and where.
 
     Columns may hold numbers, booleans, texts, times and missing cells; see docs/compare.md for the method.
 
@@ -54,9 +68,9 @@ def compare(
         The tables: data frames (pandas, polars, pyarrow), arrays, mappings of columns, or files (CSV, TSV, Parquet,
         Feather, JSON lines, npy, npz, folders and patterns of them). Columns are matched by name.
     by : str, optional
-        In place of ``b``: the column of ``a`` that splits its rows into two sides.
+        In place of ``b``: the column of ``a`` that splits its rows into two sides, or into several groups.
     value_a, value_b : optional
-        Values of ``by`` for the two sides; not needed if it has two values.
+        Values of ``by`` for the two sides; without them all groups are compared, and two groups as two sides.
     columns : str or sequence of str, optional
         Columns to compare; all by default.
     exclude : str or sequence of str, optional
@@ -71,8 +85,8 @@ def compare(
     kernel, null, block_size, budget, seed : optional
         Of the joint test, as in :func:`btests.btest`.
     max_rows : int, optional
-        Maximal number of rows of each side; of longer tables, rows are drawn at random. None is 1,000,000, or all rows
-        in the joint test of files that are read in pieces.
+        Maximal number of rows of each side or group; of longer tables, rows are drawn at random. None is 1,000,000, or
+        all rows in the joint test of files that are read in pieces.
     delimiter : str, optional
         Of CSV files; a comma by default, or a tab in TSV files.
     missing : str or sequence of str, optional
@@ -90,6 +104,9 @@ def compare(
     workers : int, str or dask client, optional
         Compute the joint test of files on dask workers, as in :func:`btests.btest`. The files are then read in pieces,
         whatever their size, and workers must find them under the same path.
+    unit : str, optional
+        Column that names what several rows belong to, such as a customer; it is not compared. Rows of one unit are
+        swapped together in all tests, and units count equally. For tables that fit into memory.
     progress : callable, optional
         Called with the completed share of the work.
     report : callable, optional
@@ -97,8 +114,9 @@ def compare(
 
     Returns
     -------
-    Comparison
-        P-value, effect, columns, relations and notes; ``print`` shows them on one screen.
+    Comparison or GroupComparison
+        P-value, effect, columns, relations and notes; ``print`` shows them on one screen. Of three groups or more:
+        p-value, groups, pairs of groups, columns and notes.
 
     Raises
     ------
@@ -123,18 +141,22 @@ def compare(
     began = time.perf_counter()
 
     if max_rows is not None and (isinstance(max_rows, bool) or not isinstance(max_rows, int) or max_rows < 2):
-        raise ValueError(f"max_rows must be a whole number of at least 2, got {max_rows!r}")
+        raise ValueError(f"max_rows must be a whole number of at least 2, got {brief(max_rows)}")
     check_block_rule(block_size, None, budget)
     check_path("checkpoint", checkpoint)
     check_callback("progress", progress, "the share of the work that is done")
     check_callback("report", report, "what is being done, the rows done and the rows in all")
+    for keyword, value in (("by", by), ("unit", unit)):
+        check_name(keyword, value)
+    with converting("value_a or value_b"):
+        str(value_a), str(value_b)
     options = Options(
         by=by,
         value_a=value_a,
         value_b=value_b,
-        columns=(columns,) if isinstance(columns, str) else tuple(columns or ()),
-        exclude=(exclude,) if isinstance(exclude, str) else tuple(exclude),
-        common=common,
+        columns=check_texts("columns", columns),
+        exclude=check_texts("exclude", exclude),
+        common=check_flag("common", common),
         alpha=check_alpha(alpha),
         tolerance=check_tolerance(tolerance),
         kernel=kernel,
@@ -143,13 +165,36 @@ def compare(
         budget=budget,
         seed=check_seed(saved_seed(checkpoint) if seed is None and checkpoint is not None else seed),
         max_rows=MAX_ROWS if max_rows is None else max_rows,
-        delimiter=delimiter,
-        missing=(missing,) if isinstance(missing, str) else tuple(missing),
-        categories=(categories,) if isinstance(categories, str) else tuple(categories),
+        delimiter=check_delimiter(delimiter),
+        missing=check_texts("missing", missing),
+        categories=check_texts("categories", categories),
         is_drawn=max_rows is not None,
         memory=memory,
         checkpoint=None if checkpoint is None else os.fspath(checkpoint),
-        skip_bad_parts=skip_bad_parts,
+        skip_bad_parts=check_flag("skip_bad_parts", skip_bad_parts),
         workers=workers,
+        unit=unit,
     )
-    return run(a, b, options, began=began, progress=Progress(progress or (lambda share: None), report))
+    watched = Progress(progress or (lambda share: None), report)
+    with printable_errors():
+        _check_roles(options)
+        if by is not None and b is None and value_a is None and value_b is None:
+            return run_by(a, by, options, began=began, progress=watched)
+        return run(a, b, options, began=began, progress=watched)
+
+
+def _check_roles(options: Options) -> None:
+    """Raise where options give one column two roles, or name values of no column."""
+    by, unit = options.by, options.unit
+    if by is None and (options.value_a is not None or options.value_b is not None):
+        raise ValueError(f"{option('value_a')} and {option('value_b')} are values of the column that `by` names")
+    if by is not None and by == unit:
+        raise ValueError(f"{option('by')} and {option('unit')} both name {by!r}: a group would be one unit")
+    for keyword in ("columns", "exclude", "categories"):
+        for name in getattr(options, keyword):
+            if name in (by, unit):
+                role = f"splits the table ({option('by')})" if name == by else f"names the units ({option('unit')})"
+                raise ValueError(f"{option(keyword)} names {name!r}, which {role} and is not compared")
+    both = [name for name in options.columns if name in options.exclude]
+    if both:
+        raise ValueError(f"{option('columns')} and {option('exclude')} both name {both[0]!r}")

@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from btests._text import printable
 from btests.comparison.format import counted, fitted, percent, quoted_list, text_width
 
 Document = Mapping[str, Any]
@@ -33,7 +34,7 @@ def verdict(document: Document) -> str:
         return f"{names} differ{_differences(document)}." if found["different"] else _nothing_found(document)
     more = f"by more than {percent(found['tolerance'])} of the rows"
     if not found["different"]:
-        return f"No evidence that {names} differ {more}{_uncorrected(document)}."
+        return f"No evidence that {names} differ {more}."
     marked = _marked_columns(document["columns"], "does", "do")
     return f"{names} differ {more}: {marked or 'as a whole; no single column does significantly'}."
 
@@ -71,19 +72,14 @@ def _nothing_found(document: Document) -> str:
     smallest, alpha = document["verdict"]["smallest_pvalue"], document["verdict"]["alpha"]
     start = f"No difference found between {document['names']['a']} and {document['names']['b']}"
     if smallest <= alpha:
-        return f"{start} at level {alpha:g}{_uncorrected(document)}."
-    few = "rows" if smallest > _FEW_DRAWS else "sign flips"
+        return f"{start} at level {alpha:g}."
+    few = _rows_or_units(document) if smallest > _FEW_DRAWS else "sign flips"
     least = f"the smallest p-value possible is {smallest:.3g}, above the level {alpha:g}"
     return f"{start}, and with so few {few} none could be: {least}."
 
 
-def _uncorrected(document: Document) -> str:
-    """Return which columns are marked though the verdict is negative, in words."""
-    marked = [column["name"] for column in document["columns"] if is_marked(column)]
-    if not marked:
-        return ""
-    who = f"{marked[0]} is" if len(marked) == 1 else f"{len(marked)} columns are"
-    return f"; {who} significant among the columns, but not after correction for all tests"
+def _rows_or_units(document: Document) -> str:
+    return "rows" if document["settings"]["unit"] is None else "units"
 
 
 def largest_change(document: Document) -> str:
@@ -91,21 +87,24 @@ def largest_change(document: Document) -> str:
     top = next((column for column in document["columns"] if column["changed"]), None)
     if top is None:
         return "no single column changed significantly"
-    return f"{top['name']}: {top['summary']}; {percent(top['effect'])} of the rows differ (total variation)"
+    return (
+        f"{top['name']}: {top['summary']}; an estimated {percent(top['effect'])} of the rows differ (total variation)"
+    )
 
 
 def effect_text(document: Document) -> str:
     """Return the lower bound on the total variation distance in words."""
     bound = document["effect"]["total_variation_bound"]
     if bound is None:
-        return "no lower bound on total variation for this kernel and so many rows; MMD^2 is 0 for equal distributions"
+        why = f"with so few {_rows_or_units(document)}" if document["effect"]["low"] is None else "for this kernel"
+        return f"no lower bound on total variation {why}; MMD^2 is 0 for equal distributions"
     if bound <= 0.0:
         return "no lower bound on total variation above 0 % of the rows"
     return f"at least {_one_decimal(bound)} of the rows differ (lower bound on total variation)"
 
 
 def _one_decimal(share: float) -> str:
-    return f"{100.0 * share:.1f} %" if share >= 1e-3 else percent(share)
+    return percent(share) if 0.0 < share < 1e-3 else f"{100.0 * share:.1f} %"
 
 
 def screen(document: Document, width: int | None = None, height: int | None = None) -> str:
@@ -125,20 +124,21 @@ def screen(document: Document, width: int | None = None, height: int | None = No
     lines, rest = wrapped(head[:1], width, 0) + wrapped(head[1:], width), wrapped(tail, width)
     # One line each: heading of the columns, meaning of the mark, "more", an empty line, a report, a prompt.
     room = _MOST_COLUMNS if height is None else max(_LEAST_COLUMNS, height - len(lines) - len(rest) - 6)
-    table = [_cut(line, width) for line in _columns(document, room, width)]
+    table = [cut(line, width) for line in _columns(document, room, width)]
     return "\n".join([*lines, "", *table, *rest])
 
 
 def _facts(document: Document) -> list[str]:
     test, effect, rows = document["test"], document["effect"], document["rows"]
     low, high = effect["low"], effect["high"]
+    units = f", of {test['n_x']} and {test['n_y']} units" if test["unit_rows"] is not None else ""
     interval = "" if low is None else f" (95 %: {low:.4g} to {high:.4g})"
     of = f"strongest of {len(test['candidates'])} kernels: " if len(test["candidates"]) > 1 else "kernel "
     return [
         f"  p-value   {document['verdict']['pvalue']:.4g}{_tests(document)}",
         f"  effect    {effect['meaning']}",
         f"            MMD^2 {effect['mmd2']:.4g}{interval}, fixed kernel {effect['kernel_short']}",
-        f"  rows      {rows['a']} and {rows['b']}, {test['blocks_text']}",
+        f"  rows      {rows['a']} and {rows['b']}{units}, {test['blocks_text']}",
         *_drawn(rows),
         f"  joint     {of}{test['kernel_short']}, {test['null']}, seed {test['seed']}",
         f"  time      {document['seconds']:.2f} s, {test['engine']}",
@@ -175,7 +175,7 @@ def _columns(document: Document, room: int, width: int) -> list[str]:
         name = fitted(printable(column["name"]), wide)
         summary = column["summary"] if column["changed"] else "-"
         p = column["pvalue_corrected"] if column["pvalue_beyond"] is None else column["pvalue_beyond"]
-        lines.append(f"{' *'[is_marked(column)]} {name}  {100.0 * column['effect']:6.1f} %  {p:11.4g}  {summary}")
+        lines.append(f"{' *'[is_marked(column)]} {name}  {_one_decimal(column['effect']):>8}  {p:11.4g}  {summary}")
     return lines + _below(document, columns[len(shown) :])
 
 
@@ -198,7 +198,8 @@ def _relations(document: Document) -> list[str]:
     relations = document["relations"]
     if not relations:
         return []
-    lines = ["", "relations that changed while neither column did:"]
+    applies = "" if document["verdict"]["tolerance"] is None else " (the tolerance does not apply)"
+    lines = ["", f"relations that changed while neither column did{applies}:"]
     for relation in relations[:_MOST_RELATIONS]:
         pair = " with ".join(relation["columns"])
         lines.append(f"  {pair}: {relation['text']} (corrected p {relation['pvalue_corrected']:.4g})")
@@ -231,7 +232,8 @@ def wrapped(lines: list[str], width: int, indent: int = _INDENT) -> list[str]:
     return found
 
 
-def _cut(line: str, width: int) -> str:
+def cut(line: str, width: int) -> str:
+    """Return a line of at most ``width``, with an ellipsis if it is cut."""
     line = printable(line)
     if text_width(line) <= width:
         return line
@@ -240,11 +242,11 @@ def _cut(line: str, width: int) -> str:
     return line + "\u2026"
 
 
-def printable(line: str) -> str:
-    # Names and levels are data: control characters could move the cursor or change colours of the terminal.
-    return "".join(letter if letter.isprintable() else "\ufffd" for letter in line)
-
-
 def notebook(document: Document) -> str:
     """Return the screen as HTML for a notebook."""
-    return f"<pre>{html.escape(screen(document, 120))}</pre>"
+    return notebook_of(screen(document, 120))
+
+
+def notebook_of(text: str) -> str:
+    """Return text of a screen as HTML for a notebook."""
+    return f"<pre>{html.escape(text)}</pre>"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from btests.comparison.console import excluded_lines, printable, terminal_size, wrapped
+from btests._text import printable
+from btests.comparison.console import excluded_lines, terminal_size, wrapped
 from btests.comparison.format import counted, fitted, text_width
 
 Document = Mapping[str, Any]

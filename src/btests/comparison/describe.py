@@ -15,15 +15,12 @@ from btests.comparison.compare_options import Options
 from btests.comparison.features import pooled_ranks
 from btests.comparison.format import short_name
 from btests.comparison.pairs import relation_measure
-from btests.comparison.results import Column, Comparison, ComponentTest, Relation
-from btests.comparison.tests import ColumnTests, Tests
+from btests.comparison.results import Column, Comparison, Relation
+from btests.comparison.scores import Scored
+from btests.comparison.tests import ComponentTest, Tests
 from btests.comparison.total_variation import both_beyond, columns_beyond, joint_beyond, total_variation
 from btests.plan import Array
 from btests.result import TestResult
-
-# The effect of a column that is not significant and has an uncorrected p-value above this is reported as 0: the
-# estimate needs some dozens of rows, the p-value is exact for any number.
-_PLAIN = 0.05
 
 # Number of rows from which examples are chosen.
 _EXAMPLE_ROWS = 1500
@@ -45,17 +42,20 @@ def describe(columns: Sequence[Cells], tests: Tests, names: tuple[str, str], opt
     """
     found = _columns(columns, tests, options.alpha, names)
     pvalue, beyond = tests.pvalue, None
-    if options.tolerance is not None:
+    if options.tolerance == 0.0:  # more than nothing is any difference
+        found = [replace(own, pvalue_beyond=own.pvalue_corrected, beyond=own.changed) for own in found]
+    elif options.tolerance is not None:
         pvalue, beyond, found = _tolerated(columns, tests, options.tolerance, options.alpha, found)
-    relations = _relations(columns, tests.column_tests, found, options.alpha)
+    relations = _relations(columns, tests, found, options.alpha)
     ranked = sorted(found, key=lambda column: (-column.effect, column.pvalue))
+    nothing = {"witness": None, "examples": None}
     details = {
         "relations_tested": len(tests.column_tests.pairs),
         "settings": options.to_dict(),
         "pvalue_any_difference": tests.pvalue,
         "beyond": beyond,
         "smallest_pvalue": tests.smallest_pvalue(),
-        **_witness(columns, ranked, relations, tests, names),
+        **(_witness(columns, ranked, relations, tests, names) if tests.pvalue <= options.alpha else nothing),
         "command": None,
     }
     return Comparison(
@@ -104,8 +104,9 @@ def _upper(draws: Array, alpha: float) -> float | None:
 
 
 def _columns(columns: Sequence[Cells], tests: Tests, alpha: float, names: tuple[str, str]) -> list[Column]:
+    """Return the columns in their order; what is not significant has no effect and no changes."""
     scored, codes = tests.column_tests.by_column, tests.encoding.codes
-    own, corrected = scored.pvalues(), scored.corrected()
+    own, corrected = scored.pvalues(), _after_verdict(scored, tests.pvalue)
     found = []
     for j, cells in enumerate(columns):
         details = {
@@ -114,8 +115,8 @@ def _columns(columns: Sequence[Cells], tests: Tests, alpha: float, names: tuple[
             "encoding": str(codes[j]),
         }
         changed, periods = bool(corrected[j] <= alpha), codes[j].periods
-        effect = tests.column_tests.effects[j] if changed or own[j] <= _PLAIN else 0.0
-        if changed and effect == 0.0:
+        effect = 0.0
+        if changed:
             rank = pooled_ranks(cells) if cells.kind in ("number", "time") else None
             effect = total_variation(cells, rank, periods, significant=True)
         found.append(
@@ -126,7 +127,7 @@ def _columns(columns: Sequence[Cells], tests: Tests, alpha: float, names: tuple[
                 float(own[j]),
                 float(corrected[j]),
                 changed,
-                tuple(changes(cells, periods, significant=changed)),
+                tuple(changes(cells, periods)) if changed else (),
                 describe_side(cells, False),
                 describe_side(cells, True),
                 details,
@@ -135,26 +136,36 @@ def _columns(columns: Sequence[Cells], tests: Tests, alpha: float, names: tuple[
     return found
 
 
+def _after_verdict(scored: Scored, pvalue: float) -> Array:
+    """Return corrected p-values, at least that of the verdict: without a difference no column or pair changed."""
+    return np.maximum(scored.corrected(), pvalue)
+
+
 def _tolerated(
     columns: Sequence[Cells], tests: Tests, tolerance: float, alpha: float, found: Sequence[Column]
 ) -> tuple[float, dict[str, float | None], list[Column]]:
-    """Return p-value, its parts and columns for the hypothesis that at most a tolerated share of rows differs."""
-    beyond = columns_beyond(columns, tests.orders, tolerance)
+    """Return p-value, its parts and columns for the hypothesis that at most a tolerated share of rows differs.
+
+    P-values are at least those of any difference: more than the tolerance is a difference.
+    """
+    own, shares = columns_beyond(columns, tests.orders, tolerance)
     joint = joint_beyond(tests.joint.effect, tolerance)
-    marked = [
-        replace(column, pvalue_beyond=float(p), beyond=bool(p <= alpha))
-        for column, p in zip(found, beyond, strict=True)
-    ]
-    return both_beyond(joint, beyond), {"joint": joint, "columns": float(beyond.min())}, marked
+    pvalue = max(both_beyond(joint, own), tests.pvalue)
+    marked = []
+    for column, p, share in zip(found, own, shares, strict=True):
+        corrected = max(float(p), column.pvalue_corrected, pvalue)
+        effect = max(column.effect, float(share)) if corrected <= alpha else column.effect
+        marked.append(replace(column, effect=effect, pvalue_beyond=corrected, beyond=corrected <= alpha))
+    return pvalue, {"joint": joint, "columns": float(own.min())}, marked
 
 
-def _relations(columns: Sequence[Cells], tests: ColumnTests, found: Sequence[Column], alpha: float) -> list[Relation]:
-    scored = tests.by_pair
+def _relations(columns: Sequence[Cells], tests: Tests, found: Sequence[Column], alpha: float) -> list[Relation]:
+    scored = tests.column_tests.by_pair
     if scored is None:
         return []
-    own, corrected = scored.pvalues(), scored.corrected()
+    own, corrected = scored.pvalues(), _after_verdict(scored, tests.pvalue)
     kept = []
-    for (i, j), p, q in zip(tests.pairs, own, corrected, strict=True):
+    for (i, j), p, q in zip(tests.column_tests.pairs, own, corrected, strict=True):
         if q <= alpha and not found[i].changed and not found[j].changed:
             measured = relation_measure(columns[i], columns[j])
             kept.append(Relation((columns[i].name, columns[j].name), float(p), float(q), *measured))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from btests._imports import arrow
 from btests.comparison.cells import Cells, kind_of, pool
 from btests.comparison.compare_options import Options
 from btests.comparison.encoding import Encoding
@@ -17,10 +18,9 @@ from btests.comparison.format import option
 from btests.comparison.schema_inference import converted
 from btests.comparison.sources import Loaded
 from btests.comparison.table_side import Side
-from btests.comparison.tokens import clear_marks, mark_missing
+from btests.comparison.tokens import as_text, clear_marks, mark_missing
 from btests.comparison.type_coercion import date_formats, parse_dates, prepared
 from btests.data.errors import DamagedError
-from btests.data.optional import arrow
 from btests.data.source import Rows
 from btests.plan import Index
 
@@ -58,13 +58,13 @@ class ColumnReader:
 
         Levels of a category that are not in ``levels`` share one last level without a name.
         """
-        pa, pc = arrow(), import_module("pyarrow.compute")
+        pa = arrow()
         found = clear_marks(column, self.marks) if self.marks else column
         try:
             if self.dtype:
                 found = converted(found, pa.type_for_alias(self.dtype))
             if self.offset:
-                found = pc.subtract_checked(converted(found, pa.int64()), pa.scalar(self.offset, pa.int64()))
+                found = _without_offset(found, self.offset)
         except pa.ArrowInvalid:
             raise ValueError(self._complaint(found, where, before)) from None
         if self.form:
@@ -124,7 +124,8 @@ def _reader(cells: Cells, drawn: Any, marked: Any, ready: Any, options: Options)
     pa, pc = arrow(), import_module("pyarrow.compute")
     name = cells.name
     raw, clear, last = drawn[name], marked[name], ready[name]
-    dtype = "" if raw.type == clear.type else {"double": "float64"}.get(str(clear.type), str(clear.type))
+    is_same = raw.type == clear.type or (pa.types.is_decimal(raw.type) and pa.types.is_decimal(clear.type))
+    dtype = "" if is_same else {"double": "float64"}.get(str(clear.type), str(clear.type))
     form, as_text, offset = "", "", 0
     if name in options.categories and kind_of(clear.type) != "category":
         whole = not pa.types.is_floating(clear.type) or not pc.any(pc.match_substring(last, ".")).as_py()
@@ -142,6 +143,16 @@ def _offset(before: Any, after: Any) -> int:
     return int(before[place].as_py()) - int(after[place].as_py()) if place >= 0 else 0
 
 
+def _without_offset(column: Any, offset: int) -> Any:
+    """Return whole numbers minus an offset as int64; raise `pyarrow.ArrowInvalid` where that does not hold them."""
+    pa, pc = arrow(), import_module("pyarrow.compute")
+    if pa.types.is_uint64(column.type):
+        # Without its highest bit, what remains of a number is itself minus 2^63, bit for bit.
+        flipped = pc.bit_wise_xor(column, pa.scalar(2**63, pa.uint64()))
+        column, offset = pc.cast(flipped, pa.int64(), safe=False), offset - 2**63
+    return pc.subtract_checked(converted(column, pa.int64()), pa.scalar(offset, pa.int64()))
+
+
 def _coded(name: str, column: Any, levels: tuple[str, ...]) -> Cells:
     """Return text as indices of these levels, as ``pool`` does."""
     pa, pc = arrow(), import_module("pyarrow.compute")
@@ -156,11 +167,11 @@ def _coded(name: str, column: Any, levels: tuple[str, ...]) -> Cells:
 def _codes(column: Any, how: str) -> Any:
     """Return numbers as text, without a decimal point if all drawn ones are whole."""
     pa, pc = arrow(), import_module("pyarrow.compute")
-    text = pc.cast(column, pa.string())
+    text = as_text(column)
     if how != "whole" or not pa.types.is_floating(column.type):
         return text
     whole = pc.cast(column, pa.int64(), safe=False)
-    return pc.if_else(pc.equal(pc.cast(whole, column.type), column), pc.cast(whole, pa.string()), text)
+    return pc.if_else(pc.equal(pc.cast(whole, column.type, safe=False), column), pc.cast(whole, pa.string()), text)
 
 
 #: Coordinates are around 1: the seven digits of float32 suffice, at half of the disk space.

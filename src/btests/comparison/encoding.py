@@ -90,8 +90,8 @@ class Code:
             spot = np.array([place.get(word, len(self.levels)) for word in words] or [0])
             # Levels that were absent when the code was fitted are at 0 if there is no coordinate for other levels.
             hot = spot[cells.values.astype(np.int64)]
-            seen = cells.present & (hot < len(self.levels) + self.has_other)
-            out[np.flatnonzero(seen), hot[seen]] = half
+            known = cells.present & (hot < len(self.levels) + self.has_other)
+            out[np.flatnonzero(known), hot[known]] = half
         else:
             out[:, 0] = self.tame(cells.values)
             for j, period in enumerate(self.periods):
@@ -107,7 +107,7 @@ class Code:
         return np.asarray(np.arcsinh((values - self.centre) / self.scale))
 
     def __str__(self) -> str:
-        missing = "; missing cells at the centre, with a coordinate that says so" if self.has_missing else ""
+        missing = "; missing cells at the centre, with a coordinate for missing" if self.has_missing else ""
         if self.levels:
             other = ", one for all others" if self.has_other else ""
             missing = "; missing is a level of its own" if self.has_missing else ""

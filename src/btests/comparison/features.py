@@ -9,7 +9,7 @@ import numpy as np
 from btests.comparison.cells import Cells, Mask
 from btests.comparison.encoding import PERIODS, Code
 from btests.comparison.scores import Features
-from btests.comparison.swap_units import Units
+from btests.comparison.swap_units import SwapUnits
 from btests.plan import Array
 
 #: Number of cosines of the pooled rank. The first detects a shift, the second a change of spread, the others of shape.
@@ -32,7 +32,7 @@ _LEAST_ROWS = 8
 _ROUNDING = 1e-9
 
 
-def column_differences(cells: Cells, code: Code, rank: Array | None, units: Units) -> list[Features]:
+def column_differences(cells: Cells, code: Code, rank: Array | None, units: SwapUnits) -> list[Features]:
     """Return the features of a column in the order of the units, with the weights of their statistics.
 
     First the features of present cells, then, if any are missing, the indicator of missing cells.
@@ -60,7 +60,7 @@ def _number_features(cells: Cells, code: Code, rank: Array) -> Iterator[Array]:
         yield _centred(np.cos(angle), cells)
 
 
-def _level_differences(cells: Cells, units: Units) -> Features:
+def _level_differences(cells: Cells, units: SwapUnits) -> Features:
     """Return the indicators of levels, and three kinds of statistics of them.
 
     The first has weights between equal and chi-squared, best for changes of frequent levels; the second is chi-squared,
@@ -78,7 +78,7 @@ def _level_differences(cells: Cells, units: Units) -> Features:
     d, c = units.count_difference(place, n_levels)
     shares = np.bincount(place, minlength=n_levels + 1)[:n_levels] / len(place)
     used = shares > 0.0
-    return weighted_levels(d[:, used], c[used], shares[used], len(place), min(cells.n_a, len(cells) - cells.n_a))
+    return weighted_levels(d[:, used], c[used], shares[used], len(place), units.shorter)
 
 
 def weighted_levels(d: Array, c: Array, shares: Array, n: int, shorter: int) -> Features:

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from btests._imports import arrow
 from btests.comparison.format import option
 from btests.comparison.groupby import RowFilter, SideValues
-from btests.comparison.reading import good_part
 from btests.comparison.reservoir import Reservoir
 from btests.comparison.schema_inference import ColumnType, MixedError, converted
+from btests.comparison.sources import good_part
 from btests.comparison.table_side import Side, with_texts
 from btests.data.fragment import Fragment
-from btests.data.optional import arrow
 
 # The squares of larger numbers overflow.
 _LARGEST = 1e150

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 
 from btests.report.number_format import plural
 
@@ -75,11 +77,11 @@ def fitted(name: str, width: int) -> str:
     ('size  ', 'temperatur\u2026efore')
     """
     if text_width(name) > width:
-        begin, end = name, name[-((width - 1) // 3) :]
+        end = name[-((width - 1) // 3) :]
         while text_width(end) > (width - 1) // 3:
             end = end[1:]
-        while text_width(begin) + text_width(end) > width - 1:
-            begin = begin[:-1]
+        widths = list(accumulate(map(text_width, name)))
+        begin = name[: bisect_right(widths, width - 1 - text_width(end))]
         name = f"{begin}\u2026{end}"
     return name + " " * (width - text_width(name))
 

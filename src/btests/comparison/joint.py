@@ -10,27 +10,30 @@ from typing import Any
 import numpy as np
 
 from btests.api import btest
-from btests.block_size import check_block_rule
+from btests.block_size import FEATURES, BlockRule, check_block_rule
 from btests.comparison.cells import Cells
 from btests.comparison.compare_options import Options
 from btests.comparison.encoding import Encoding
 from btests.comparison.format import option
+from btests.comparison.row_units import RowUnits
 from btests.comparison.swap_units import comes_first, row_orders
 from btests.data.permuted import PermutedRows
 from btests.data.source import Source
 from btests.execution.checkpoint import Recorder
 from btests.execution.out_of_core import OutOfCoreSample
 from btests.execution.samples import OutOfCoreSamples, open_samples
+from btests.kernels.random_fourier import has_features
 from btests.nulls import Null, SignFlip
 from btests.nulls.named_nulls import null_of
 from btests.nulls.null import kinds_of_blocks, wants_gram
-from btests.pipeline import Procedure
+from btests.pipeline import Procedure, selector_of
 from btests.plan import Index
 from btests.result import TestResult
-from btests.selection import Aggregate, MedianHeuristic, Setting, default_family
+from btests.selection import MedianHeuristic, Setting, default_aggregate, default_family
+from btests.statistics.cost import pair_seconds
 
 #: Default kernels of the joint test, and the index of the Gaussian with median bandwidth among them.
-DEFAULT_KERNELS = Aggregate(default_family())
+DEFAULT_KERNELS = default_aggregate()
 CENTRE = 5
 
 # Rows of each side for the median heuristic of the effect, and resamples of its null distribution, which is not used.
@@ -51,13 +54,7 @@ def joint_in_memory(
 ) -> Joint:
     """Return the joint test of pooled columns; the effect depends neither on the seed nor on which table is first."""
     x, y = encoding.encode(columns, orders)
-    null = null_of(options.null)
-    settings: dict[str, Any] = {
-        "block_size": options.block_size,
-        "budget": options.budget,
-        "shuffle": False,  # the rows are in random order, and the columns on one scale
-        "scale": False,
-    }
+    null, settings = null_of(options.null), _settings(options)
     chosen = DEFAULT_KERNELS if options.kernel is None and isinstance(null, SignFlip) else options.kernel
     result = btest(x, y, kernel=chosen, null=null, seed=options.seed, **settings)
     if options.seed != 0:
@@ -65,6 +62,24 @@ def joint_in_memory(
         x, y = (side[_inverse(own)[always]] for side, own, always in zip((x, y), orders, fixed, strict=True))
     one = MedianHeuristic(n_rows=_MEDIAN_ROWS) if options.kernel is None else options.kernel
     return Joint(result, btest(x, y, kernel=one, null=SignFlip(_FEW_RESAMPLES), seed=0, **settings))
+
+
+def joint_of_units(columns: Sequence[Cells], encoding: Encoding, units: RowUnits, options: Options) -> Joint:
+    """Return the joint test of units of rows, which are swapped as a whole; the effect does not depend on the seed."""
+    null = null_of(options.null)
+    chosen = DEFAULT_KERNELS if options.kernel is None and isinstance(null, SignFlip) else options.kernel
+    one = MedianHeuristic(n_rows=_MEDIAN_ROWS) if options.kernel is None else options.kernel
+    found = []
+    for kernel, own, seed in ((chosen, null, options.seed), (one, SignFlip(_FEW_RESAMPLES), 0)):
+        orders = units.orders(columns, seed)
+        x, y = encoding.encode(columns, units.rows(orders))
+        found.append(btest(x, y, units=units.labels(orders), kernel=kernel, null=own, seed=seed, **_settings(options)))
+    return Joint(*found)
+
+
+def _settings(options: Options) -> dict[str, Any]:
+    # The rows are in random order, and the columns on one scale.
+    return {"block_size": options.block_size, "budget": options.budget, "shuffle": False, "scale": False}
 
 
 def _inverse(order: Index) -> Index:
@@ -116,21 +131,43 @@ def joint_of_sources(
     """
     null = null_in_pieces(options.null)
     blocks = kinds_of_blocks(null)
-    rule = check_block_rule(options.block_size, None, options.budget, **blocks)
+    features = None if isinstance(null, SignFlip) else False
+    rule = check_block_rule(options.block_size, None, options.budget, **blocks, features=features)
     kernel = DEFAULT_KERNELS if options.kernel is None and isinstance(null, SignFlip) else options.kernel
     streams = _streams(columns, x.n_rows, y.n_rows)
-    with closing(shuffled(x, y, recorder.seed, streams, report, workers=options.workers)) as samples:
+    # Features are sums over rows as they are stored; blocks take rows in random order.
+    if options.workers is None and _takes_features(kernel, rule, x, y):
+        opened = OutOfCoreSamples.of(x, y, recorder.seed, True, streams)
+    else:
+        opened = shuffled(x, y, recorder.seed, streams, report, workers=options.workers)
+    with closing(opened) as samples:
         read, executor = samples.read, samples.executor(recorder)
         setting = Setting(rule, executor=executor)
         result = Procedure(kernel, null, recorder.seed, setting, samples.order).run(samples.x, samples.y)
         effect = result
         if kernel is DEFAULT_KERNELS:
-            fixed, same = result.candidates[CENTRE].kernel, check_block_rule(result.block_size, None, None, **blocks)
+            fixed, same = result.candidates[CENTRE].kernel, BlockRule(result.block_size)
+            if result.block_rule == FEATURES:
+                same = replace(rule, features=True)
             procedure = Procedure(
                 fixed, SignFlip(_FEW_RESAMPLES), 0, Setting(same, executor=samples.executor()), samples.order
             )
             effect = procedure.run(samples.x, samples.y)
     return Joint(replace(result, read=read), effect)
+
+
+def _takes_features(kernel: Any, rule: BlockRule, x: Source, y: Source) -> bool:
+    """Return whether the joint test takes features, which need no shuffle; the costs do not depend on bandwidths."""
+    kernels: tuple[Any, ...] = (kernel,)
+    if kernel is DEFAULT_KERNELS:
+        kernels = tuple(one for family in default_family().families for one in family.around(1.0))  # type: ignore[union-attr]
+    elif isinstance(chosen := selector_of(kernel), MedianHeuristic):
+        kernels = (chosen.make(1.0),)
+    elif chosen is not None:
+        return False
+    fourier = all(map(has_features, kernels))
+    size = rule.size_for(x.n_rows, y.n_rows, pair_seconds(kernels, x.width), has_features=fourier)
+    return fourier and size.rule == FEATURES
 
 
 def _streams(columns: Sequence[Cells], n_x: int, n_y: int) -> tuple[int, int]:

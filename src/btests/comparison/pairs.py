@@ -14,8 +14,8 @@ from btests.comparison.cells import Cells, Mask
 from btests.comparison.features import pooled_ranks, relation_scores
 from btests.comparison.format import percent
 from btests.comparison.scores import Features, Scored, quadratic_scores
-from btests.comparison.swap_units import Units
-from btests.plan import Array
+from btests.comparison.swap_units import SwapUnits
+from btests.plan import Array, Index
 
 Singles = npt.NDArray[np.float32]
 
@@ -49,7 +49,7 @@ def most_scores(n_columns: int) -> int:
     return next((count for limit, count in _SCORES_BY_COLUMNS if n_columns <= limit), 0)
 
 
-def scored_pairs(margins: Sequence[Margin], units: Units) -> tuple[list[tuple[int, int]], Scored]:
+def scored_pairs(margins: Sequence[Margin], units: SwapUnits) -> tuple[list[tuple[int, int]], Scored]:
     """Return all pairs of columns, and the scores of the change of their relations.
 
     The features of a pair are the products of the scores of its columns, minus their regression on the scores of
@@ -58,21 +58,20 @@ def scored_pairs(margins: Sequence[Margin], units: Units) -> tuple[list[tuple[in
     """
     pairs = list(combinations(range(len(margins)), 2))
     differences = _Differences.of(margins, units)
-    n_rows = min(units.n_pairs, max(_LEAST_REGRESSION_ROWS, _ROWS // len(pairs)))
+    rows = units.first_rows(max(_LEAST_REGRESSION_ROWS, _ROWS // len(pairs)))
     features = []
     for i, j in pairs:
-        beta, left = _regression_on_margins(margins[i], margins[j], units.n_x, n_rows)
+        beta, left = _regression_on_margins(margins[i], margins[j], rows)
         d, c = differences.of_pair(i, j, beta)
         features.append(Features.of_one(d / left, c / left))
     return pairs, quadratic_scores(features, units.signs, units.exhaustive)
 
 
-def _regression_on_margins(one: Margin, two: Margin, n_x: int, n_rows: int) -> tuple[Array, Array]:
+def _regression_on_margins(one: Margin, two: Margin, rows: Index) -> tuple[Array, Array]:
     """Return the regression of k products of two columns on all q scores of both, and the residual: (q, k) and (k,).
 
     From both rows of the first pairs, so that the result is invariant under sign flips.
     """
-    rows = np.r_[:n_rows, n_x : n_x + n_rows]
     u, v = one.scores[rows], two.scores[rows]
     products = (u[:, : one.n_scores, None] * v[:, None, : two.n_scores]).reshape(len(rows), -1)
     given = np.concatenate([u, v], axis=1)
@@ -87,7 +86,7 @@ def _regression_on_margins(one: Margin, two: Margin, n_x: int, n_rows: int) -> t
 
 @dataclass(frozen=True, slots=True)
 class _Differences:
-    """D and c (see ``Units``) of all scores, (u, q) and (q,), and of all products, (u, p, p) and (p, p).
+    """D and c (see ``SwapUnits``) of all scores, (u, q) and (q,), and of all products, (u, p, p) and (p, p).
 
     ``places`` are the first index of the scores of each column, and the end; ``products`` the same for those with
     products.
@@ -99,13 +98,13 @@ class _Differences:
     second: tuple[Array, Array]
 
     @classmethod
-    def of(cls, margins: Sequence[Margin], units: Units) -> _Differences:
+    def of(cls, margins: Sequence[Margin], units: SwapUnits) -> _Differences:
         places = np.cumsum([0, *(margin.scores.shape[1] for margin in margins)])
         products = np.cumsum([0, *(margin.n_scores for margin in margins)])
         found = [units.difference_of_rows(margin.scores) for margin in margins]
         first = np.concatenate([d for d, _ in found], axis=1), np.concatenate([c for _, c in found])
         stacked = np.concatenate([margin.scores[:, : margin.n_scores] for margin in margins], axis=1)
-        return cls(places, products, first, _second_moments(stacked[: units.n_x], stacked[units.n_x :], units))
+        return cls(places, products, first, units.product_difference(stacked))
 
     def of_pair(self, i: int, j: int, beta: Array) -> tuple[Array, Array]:
         """Return D and c of the products of columns i and j, minus the regression on the margins: (u, k) and (k,)."""
@@ -115,20 +114,6 @@ class _Differences:
         moving = self.second[0][:, rows, columns].reshape(len(self.second[0]), -1)
         still = self.second[1][rows, columns].ravel()
         return moving - self.first[0][:, given] @ beta, still - self.first[1][given] @ beta
-
-
-def _second_moments(x: Singles, y: Singles, units: Units) -> tuple[Array, Array]:
-    """Return D and c (see ``Units``) of the products of all scores: (n, p) twice to (u, p, p) and (p, p)."""
-    p, m = x.shape[1], units.n_pairs
-    ends = np.append(units.starts[1:], m)
-    moving = np.empty((len(units.starts), p, p))
-    for out, start, end in zip(moving, units.starts, ends, strict=True):
-        out[:] = x[start:end].T @ x[start:end] - y[start:end].T @ y[start:end]
-    still = (x[m:].T @ x[m:] - y[m:].T @ y[m:]).astype(np.float64)
-    # Centred products: the mean cancels in pairs of rows, but not in rows without a partner.
-    pooled = (x.T @ x + y.T @ y).astype(np.float64) / (len(x) + len(y))
-    still -= (len(x) - len(y)) * pooled
-    return units.weight * moving, units.weight * still
 
 
 _SCORES = 4

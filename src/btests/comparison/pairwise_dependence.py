@@ -14,11 +14,10 @@ import numpy as np
 from btests.block_size import BUDGET
 from btests.comparison.align import reasons
 from btests.comparison.compare_options import MAX_ROWS
-from btests.comparison.dependence import null_for, outcome, run_pair
-from btests.comparison.dependence_columns import Settings, TableColumns, encoded, open_table
+from btests.comparison.dependence import Settings, encoded, null_for, open_table, outcome, run_pair
 from btests.comparison.dependence_text import verdict
 from btests.comparison.format import option
-from btests.designs.paired import MIN_PAIRS
+from btests.designs import MIN_PAIRS
 from btests.kernels.distances import squared_distances
 from btests.multiple_testing import holm
 from btests.plan import Array, Index
@@ -43,10 +42,10 @@ def pairs_independence(
     began = time.perf_counter()
     if settings.null == "permutation":
         raise ValueError(f"{option('null')} permutation takes all rows of each pair in one block; use another null")
-    table = open_table(source, settings, {})
+    facts = open_table(source, settings, {})
+    table = facts.table
     names = [name for name in table.table.column_names if name not in settings.exclude]
     settings = replace(settings, max_rows=settings.max_rows or _affordable_rows(len(names), settings))
-    facts = TableColumns(table)
     cells = facts.columns(names, settings, named=False) if names else []
     pairs = list(combinations(range(len(cells)), 2))
     if not pairs:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from btests.data.optional import arrow
+from btests._imports import arrow
 
 Keys = npt.NDArray[np.uint64]
 
@@ -78,8 +78,9 @@ class Reservoir:
         """Drop the rows with the largest keys, down to the limits."""
         kept = max(2, min(self.most_rows, int(rows * min(1.0, self.most_bytes / max(size, 1)))))
         keys = np.concatenate([keys for keys, _ in self._pieces])
-        if kept < len(keys):
-            self._below = int(np.partition(keys, kept)[kept])
+        if kept >= len(keys):  # two rows that are beyond the limit
+            return
+        self._below = int(np.partition(keys, kept)[kept])
         pa = arrow()
         joined: list[tuple[list[Keys], list[Any]]] = []
         for own, table in self._pieces:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-import sys
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
+from btests._memory import peak_memory
 from btests.comparison.changes import Change
 from btests.comparison.charts import histogram
 from btests.comparison.console import effect_text, largest_change, notebook, screen, verdict
 from btests.comparison.encoding import Encoding
 from btests.comparison.format import short_name
-from btests.comparison.total_variation import total_variation_bound
+from btests.comparison.tests import ComponentTest
+from btests.comparison.total_variation import mmd2_bound, total_variation_bound
+from btests.report import write_page
 from btests.result import TestResult
 
 #: Changes with the meaning of a key, not with keys that are added.
@@ -33,21 +34,22 @@ class Column:
         ``"number"``, ``"boolean"``, ``"category"`` or ``"time"``.
     effect : float
         Estimated total variation distance, 0 to 1: the share of rows that would have to change to make both sides
-        identical in this column.
+        identical in this column; 0 if it did not change significantly.
     pvalue : float
         Of this column alone.
     pvalue_corrected : float
-        Corrected for the number of columns.
+        Corrected for the number of columns; at least the p-value of any difference of the tables.
     changed : bool
         Whether the corrected p-value is at most alpha.
     changes : tuple of Change
-        Changes of mean, spread, levels and so on, the most significant first.
+        Changes of mean, spread, levels and so on, the most significant first; none if the column did not change.
     a, b : dict
         Summary statistics of each side.
     details : dict
         Levels, chart and encoding, as in docs/compare-schema.md.
     pvalue_beyond : float or None
-        With a tolerance: p-value of "at most the tolerated share of rows differs", corrected.
+        With a tolerance: p-value of "at most the tolerated share of rows differs", corrected; at least that of the
+        verdict.
     beyond : bool or None
         With a tolerance: whether ``pvalue_beyond`` is at most alpha.
     """
@@ -74,19 +76,11 @@ class Column:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the column as plain values."""
+        own = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "details"}
         return {
-            "name": self.name,
-            "kind": self.kind,
-            "effect": self.effect,
-            "pvalue": self.pvalue,
-            "pvalue_corrected": self.pvalue_corrected,
-            "changed": self.changed,
-            "pvalue_beyond": self.pvalue_beyond,
-            "beyond": self.beyond,
+            **own,
             "summary": self.summary,
             "changes": [change.to_dict() for change in self.changes],
-            "a": self.a,
-            "b": self.b,
             **self.details,
         }
 
@@ -100,7 +94,7 @@ class Relation:
     columns : tuple of two str
         Names of the columns.
     pvalue, pvalue_corrected : float
-        Of this pair alone, and corrected for the number of pairs.
+        Of this pair alone, and corrected for the number of pairs; at least the p-value of any difference of the tables.
     measure : str
         Measure of association.
     a, b : float
@@ -118,38 +112,24 @@ class Relation:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ComponentTest:
-    """One of the tests behind the verdict: joint, by column, or by pair.
+def shared_entries(comparison: Any, schema: str) -> dict[str, Any]:
+    """Return the entries that comparisons of tables and of groups have in common."""
+    details = comparison.details
+    return {
+        "schema": schema,
+        "version": version("btests"),
+        **{key: details[key] for key in ("rows", "settings", "command", "seconds")},
+        "command_note": details.get("command_note"),
+        "memory_bytes": peak_memory(),
+        "columns": [{**column.to_dict(), "rank": rank} for rank, column in enumerate(comparison.columns, start=1)],
+        "excluded": [{"name": name, "reason": reason} for name, reason in comparison.excluded],
+        "notes": list(comparison.notes),
+    }
 
-    Attributes
-    ----------
-    name : str
-        ``"joint"``, ``"columns"`` or ``"pairs"``.
-    title : str
-        The same in words.
-    pvalue : float
-        Of the largest statistic, corrected for ``n_tests``.
-    n_tests : int
-        Number of statistics: kernels, columns or pairs.
-    axis : str
-        Label of the statistic.
-    observed : float
-        Its value.
-    threshold : float or None
-        Critical value at alpha.
-    null : dict or None
-        Histogram of the null distribution.
-    """
 
-    name: str
-    title: str
-    pvalue: float
-    n_tests: int
-    axis: str
-    observed: float
-    threshold: float | None
-    null: dict[str, Any] | None
+def joint_entries(result: TestResult) -> dict[str, Any]:
+    """Return the joint test as plain values."""
+    return {**result.to_dict(), "kernel_short": short_name(result.kernel), "blocks_text": result.blocks_text()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,29 +196,17 @@ class Comparison:
         dict
             Numbers that are not finite are None.
         """
-        document: dict[str, Any] = _finite(
+        document: dict[str, Any] = finite(
             {
-                "schema": SCHEMA,
-                "version": version("btests"),
+                **shared_entries(self, SCHEMA),
                 "names": {"a": self.names[0], "b": self.names[1]},
                 "verdict": self._verdict(),
-                "effect": _effect(self.effect),
-                "rows": self.details["rows"],
-                "test": _joint_test(self.result, self.alpha),
+                "effect": _effect(self.effect, self._most()),
+                "test": self._joint_test(),
                 "tests": [asdict(test) for test in self.tests],
                 "blocks": _blocks(self.result),
-                "columns": [{**column.to_dict(), "rank": rank} for rank, column in enumerate(self.columns, start=1)],
                 "relations": [{**asdict(relation), "columns": list(relation.columns)} for relation in self.relations],
-                "relations_tested": self.details["relations_tested"],
-                "witness": self.details["witness"],
-                "examples": self.details["examples"],
-                "excluded": [{"name": name, "reason": reason} for name, reason in self.excluded],
-                "notes": list(self.notes),
-                "settings": self.details["settings"],
-                "command": self.details["command"],
-                "command_note": self.details.get("command_note"),
-                "seconds": self.details["seconds"],
-                "memory_bytes": peak_memory(),
+                **{key: self.details[key] for key in ("relations_tested", "witness", "examples")},
             }
         )
         document["verdict"]["text"] = verdict(document)
@@ -246,30 +214,28 @@ class Comparison:
         document["effect"]["largest_change"] = largest_change(document)
         return document
 
-    def to_html(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the comparison to ``path`` as one HTML page.
-
-        Parameters
-        ----------
-        path : str or Path
-            File to write.
-        force : bool, default False
-            Overwrite a file that exists.
-
-        Raises
-        ------
-        FileExistsError
-            If ``path`` exists and ``force`` is False.
-        """
-        from btests.report import render, write  # jinja2 is optional
-
-        write(path, render(self.to_dict()), force=force)
+    to_html = write_page
 
     def __str__(self) -> str:
         return screen(self.to_dict())
 
     def _repr_html_(self) -> str:
         return notebook(self.to_dict())
+
+    def _most(self) -> float:
+        """Return the largest lower end of an interval of MMD^2 that does not contradict the verdict."""
+        if self.details["pvalue_any_difference"] > self.alpha:
+            return 0.0
+        tolerance = self.details["settings"]["tolerance"]
+        return math.inf if tolerance is None or self.different else mmd2_bound(tolerance)
+
+    def _joint_test(self) -> dict[str, Any]:
+        low, high = _interval(self.result, self._most())
+        return {
+            **joint_entries(self.result),
+            "threshold": self.result.threshold(self.alpha),
+            "confidence_interval": None if low is None else [low, high],
+        }
 
     def _verdict(self) -> dict[str, Any]:
         tolerance = self.details["settings"]["tolerance"]
@@ -285,8 +251,8 @@ class Comparison:
         }
 
 
-def _effect(effect: TestResult) -> dict[str, Any]:
-    low, high = _interval(effect)
+def _effect(effect: TestResult, most: float) -> dict[str, Any]:
+    low, high = _interval(effect, most)
     return {
         "mmd2": effect.summary.mean(),
         "low": low,
@@ -295,17 +261,6 @@ def _effect(effect: TestResult) -> dict[str, Any]:
         "kernel": repr(effect.kernel),
         "kernel_short": short_name(effect.kernel),
         "total_variation_bound": total_variation_bound(low, effect.kernel),
-    }
-
-
-def _joint_test(result: TestResult, alpha: float) -> dict[str, Any]:
-    low, high = _interval(result)
-    return {
-        **result.to_dict(),
-        "kernel_short": short_name(result.kernel),
-        "blocks_text": result.blocks_text(),
-        "threshold": result.threshold(alpha),
-        "confidence_interval": None if low is None else [low, high],
     }
 
 
@@ -319,31 +274,24 @@ def _blocks(result: TestResult) -> dict[str, Any]:
     }
 
 
-def _interval(result: TestResult) -> tuple[float | None, float | None]:
-    """Return the 95 % confidence interval of MMD^2, Nones where there are too few rows for one."""
+def _interval(result: TestResult, most: float) -> tuple[float | None, float | None]:
+    """Return the 95 % confidence interval of MMD^2, Nones where there are too few rows for one.
+
+    Its lower end is at most ``most``: a longer interval covers the value as well.
+    """
     try:
         low, high = result.confidence_interval()
     except ValueError:
         return None, None
-    return low, high
+    return min(low, most), high
 
 
-def peak_memory() -> int | None:
-    """Return the peak resident memory of this process in bytes; None if the system does not report it."""
-    try:
-        import resource
-    except ImportError:
-        return None
-    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return size if sys.platform == "darwin" else 1024 * size
-
-
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """Return a value with None in place of numbers that JSON does not have."""
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
+        return [finite(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

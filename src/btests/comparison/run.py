@@ -13,23 +13,23 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from btests._memory import amount
-from btests.comparison.align import check_rows, pooled_columns, reasons
+from btests._memory import amount, free_bytes
+from btests.comparison.align import check_rows, pooled_columns, without_numbering
 from btests.comparison.cells import Cells
 from btests.comparison.compare_options import Options
 from btests.comparison.comparison_checkpoint import recorder, saved_memory
 from btests.comparison.describe import describe
 from btests.comparison.encoded_source import EncodedSource, column_readers
 from btests.comparison.encoding import Encoding
-from btests.comparison.filters import why_numbering
 from btests.comparison.first_pass import Draw, FirstPass, first_pass, first_pass_by
 from btests.comparison.format import option
 from btests.comparison.groupby import split_by
 from btests.comparison.joint import Joint, joint_in_memory, joint_of_sources, null_in_pieces
 from btests.comparison.memory_budget import bytes_in_memory, memory_of, rows_to_draw
 from btests.comparison.results import Comparison
-from btests.comparison.sources import Loaded, load
-from btests.comparison.table_side import Side, base_name, cut, open_side
+from btests.comparison.row_units import take_units
+from btests.comparison.sources import Loaded, distinct_names, load, unused_options
+from btests.comparison.table_side import Side, cut, note_on_copies, open_sides
 from btests.comparison.tests import JointTest, run_tests
 from btests.comparison.tokens import mark_missing
 from btests.data.files import TABLES
@@ -94,15 +94,20 @@ def run(a: Any, b: Any, options: Options, *, began: float, progress: Progress) -
         progress.share(0.15)
         return _compare(tables, joint_in_memory, options, began=began, progress=progress)
     memory = memory_of(_memory(options))
+    if options.unit is not None:
+        remedy = f"raise {option('memory')}" if options.workers is None else f"drop {option('workers')}"
+        raise ValueError(f"{option('unit')} needs the tables in memory, and these are read in pieces; {remedy}")
     if not options.is_drawn:
         null_in_pieces(options.null)  # an error now rather than after the first pass
     paths = [os.fspath(table) for table in (a, b) if table is not None]
     skipped: list[str] | None = [] if options.skip_bad_parts else None
-    sides = _open(paths, options, skipped)
+    at_once = free_bytes() if options.memory is None else memory
+    sides, unused = open_sides(paths, options, skipped, at_once), unused_options((a, b), options, in_pieces=True)
+    options = replace(options, memory=memory, checkpoint=None if options.is_drawn else options.checkpoint)
     saved = recorder(sides, options, memory, partial(progress.rows, "testing"))
-    options = replace(options, memory=memory)
     with explaining_resume(saved):
         tables = _read(sides, options, memory, skipped, progress, needed=sum(map(bytes_in_memory, paths)))
+        tables = replace(tables, notes=(*tables.notes, *unused, *note_on_copies(sides)))
         joint = joint_in_memory if options.is_drawn else _joint_of_files(tables, saved, progress)
         return _compare(tables, joint, options, began=began, progress=progress)
 
@@ -130,7 +135,7 @@ def _require_files(tables: Sequence[Any], options: Options) -> None:
         raise ValueError(_two_tables())
     if options.is_drawn:
         raise ValueError(
-            f"{option('workers')} computes the joint test of all rows, and {option('max_rows')} draws some; leave one"
+            f"{option('workers')} computes the joint test of all rows, and {option('max_rows')} draws some; drop one"
         )
     for table in tables:
         if not isinstance(table, (str, os.PathLike)) or os.fspath(table) == "-":
@@ -154,9 +159,7 @@ def _load(a: Any, b: Any, options: Options) -> Tables:
     """Return two tables in memory."""
     skipped: list[str] = []
     sides, excluded = _sides(a, b, options, skipped)
-    notes = [_damaged(part) for part in skipped]
-    if options.checkpoint is not None:
-        notes.append(f"the tables fit into memory: the checkpoint {options.checkpoint!r} was not needed")
+    notes = [*map(_damaged, skipped), *unused_options((a, b), options, in_pieces=False)]
     n_rows = sides[0].table.num_rows, sides[1].table.num_rows
     return Tables(sides, n_rows, excluded, tuple(notes))
 
@@ -171,11 +174,11 @@ def _sides(
         return split_by(whole, options.by, options.value_a, options.value_b), _split_column(options)
     if b is None:
         raise ValueError(_two_tables())
-    if isinstance(a, str) and a == b == "-":
+    if isinstance(a, str) and isinstance(b, str) and a == b == "-":
         raise ValueError("standard input can be one of the tables, not both")
     one, two = _loaded(a, "a", options, skipped), _loaded(b, "b", options, skipped)
     sources = [str(s) if isinstance(s, str) else t.name for s, t in ((a, one), (b, two))]
-    names = _distinct([one.name, two.name], sources)
+    names = distinct_names([one.name, two.name], sources)
     return (Loaded(one.table, names[0]), Loaded(two.table, names[1])), ()
 
 
@@ -183,46 +186,21 @@ def _split_column(options: Options) -> tuple[tuple[str, str], ...]:
     return () if options.by is None else ((options.by, "it splits the table into sides"),)
 
 
-def _distinct(names: list[str], sources: list[str]) -> list[str]:
-    """Return the names of tables, or their sources where two files in different folders share a name."""
-    if len(set(names)) == len(names):
-        return names
-    return sources if sources[0] != sources[1] else [f"{names[0]} (a)", f"{names[1]} (b)"]
-
-
 def _loaded(source: Any, fallback: str, options: Options, skipped: list[str]) -> Loaded:
-    found = load(source, fallback, options.delimiter, skipped if options.skip_bad_parts else None)
+    skip = skipped if options.skip_bad_parts else None
+    found = load(source, fallback, options.delimiter, skip, memory_of(options.memory))
     return Loaded(mark_missing(found.table, options.missing), found.name)
+
+
+def load_table(source: Any, options: Options) -> tuple[Loaded, list[str]]:
+    """Return a table in memory, and remarks on it."""
+    skipped: list[str] = []
+    whole = _loaded(source, "the table", options, skipped)
+    return whole, list(map(_damaged, skipped))
 
 
 def _damaged(part: str) -> str:
     return f"skipped as damaged: {part}"
-
-
-def _open(paths: list[str], options: Options, skipped: list[str] | None) -> list[Side]:
-    """Return files that are read in pieces, with the columns to read."""
-    names = _distinct([base_name(path) for path in paths], paths)
-    opened = [open_side(path, name, options.delimiter, skipped) for path, name in zip(paths, names, strict=True)]
-    everywhere = [set(side.names) for side in opened]
-    for name in options.columns:
-        lacking = [side for side in opened if name not in side.names]
-        if len(lacking) == len(opened) or (lacking and not options.common):
-            where, there = " nor in ".join(side.name for side in lacking), ", ".join(map(repr, opened[0].names[:8]))
-            raise ValueError(f"{option('columns')} names {name!r}, which is not in {where}; there are {there}")
-    found = []
-    for side in opened:
-        odd = {name for name, _ in side.odd}
-        read = tuple(
-            name
-            for name in side.names
-            if all(name in names for names in everywhere)
-            and name not in odd
-            and name not in options.exclude
-            and (not options.columns or name in options.columns)
-            and name != options.by
-        )
-        found.append(replace(side, read=read))
-    return found
 
 
 def _read(
@@ -294,11 +272,13 @@ def _compare(
     """Return the comparison of two tables that are open."""
     excluded, notes = list(tables.excluded), list(tables.notes)
     check_rows(tables.sides)
-    columns = pooled_columns(tables.sides, options, excluded, notes)
+    sides, units = take_units(tables.sides, options, excluded, notes)
+    columns = pooled_columns(sides, options, excluded, notes)
     if tables.passes is not None:
-        columns = _without_numbering(columns, tables.passes, options, excluded)
+        types = [one.types for one in tables.passes]
+        columns = without_numbering(columns, types, options, excluded, [side.name for side in sides])
     progress.share(0.3)
-    tests = run_tests(columns, options, progress.share, joint_test)
+    tests = run_tests(columns, options, progress.share, joint_test, units)
     n_a, n_b = columns[0].n_a, len(columns[0]) - columns[0].n_a
     n_x, n_y = (n_a, n_b) if joint_test is joint_in_memory else tables.n_rows
     rows = {"a": n_x, "b": n_y, "a_given": tables.n_rows[0], "b_given": tables.n_rows[1]}
@@ -310,21 +290,3 @@ def _compare(
     }
     progress.share(1.0)
     return replace(found, excluded=tuple(excluded), notes=(*notes, *found.notes), details=details)
-
-
-def _without_numbering(
-    columns: list[Cells], passes: Sequence[FirstPass], options: Options, excluded: list[tuple[str, str]]
-) -> list[Cells]:
-    """Return the columns that do not number the rows, and add the others to ``excluded``."""
-    kept = []
-    for cells in columns:
-        asked = cells.name in options.columns
-        why = None if asked else why_numbering(cells, [one.types[cells.name] for one in passes])
-        if why is None:
-            kept.append(cells)
-        else:
-            excluded.append((cells.name, why))
-    if not kept:
-        names = " and ".join(one.side.name for one in passes)
-        raise ValueError(f"no column of {names} remains to be compared: {reasons(excluded)}")
-    return kept

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
-from btests.data.optional import arrow
+from btests._imports import arrow
 
 # Types of text, in the order in which they are tried, as in pyarrow's CSV reader.
 _TRIED = ("int64", "bool", "date32", "time32[s]", "timestamp[s]", "timestamp[ns]", "float64")
@@ -67,6 +67,8 @@ def converted(column: Any, dtype: Any) -> Any:
     pa, pc = arrow(), import_module("pyarrow.compute")
     if column.type == dtype:
         return column
+    if pa.types.is_null(dtype):  # no cell is present, and arrow casts no text to this
+        return pa.nulls(len(column))
     if pa.types.is_string(column.type) and not (pa.types.is_string(dtype) or pa.types.is_large_string(dtype)):
         column = pc.utf8_trim_whitespace(column)
         if pa.types.is_time(dtype):

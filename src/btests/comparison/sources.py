@@ -1,20 +1,43 @@
-"""Arrow tables, each with a name, from files, data frames, arrays and mappings."""
+"""Arrow tables, each with a name, from files, standard input, data frames, arrays and mappings."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from glob import has_magic
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from btests.comparison.reading import read
+from btests._imports import arrow, narwhals
+from btests._memory import free_bytes
+from btests._option_checks import as_array
+from btests._text import brief, converting, shortly
+from btests.comparison.compare_options import Options
+from btests.comparison.format import option
+from btests.data import errors
 from btests.data.array_table import from_arrays
-from btests.data.optional import arrow, narwhals
+from btests.data.arrow_types import simplified
+from btests.data.cell_checks import check_same_columns
+from btests.data.csv_dialect import DelimiterError
+from btests.data.errors import LargeError
+from btests.data.files import TABLES
+from btests.data.fragment import can_be_split
+from btests.data.table import read_table, table_of_bytes
+
+Found = TypeVar("Found")
+
+#: Memory that a comparison takes at least, in sizes of its files; of compressed files it is several times more.
+TIMES_SIZE = 4
+
+# Memory that a table may take at least, whatever the limit.
+_LEAST = 2**24
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,26 +48,78 @@ class Loaded:
     name: str
 
 
-def load(source: Any, fallback: str, delimiter: str | None = None, skipped: list[str] | None = None) -> Loaded:
+def load(
+    source: Any,
+    fallback: str,
+    delimiter: str | None = None,
+    skipped: list[str] | None = None,
+    memory: int | None = None,
+) -> Loaded:
     """Return the table in a file, a data frame (pandas, polars, pyarrow, ...), an array or a mapping of columns.
 
-    Damaged parts of a folder or pattern are excluded and named in ``skipped`` if it is given.
+    Damaged parts of a folder or pattern are excluded and named in ``skipped`` if it is given. A comparison of files may
+    take ``memory`` bytes, None for all that are free.
     """
     pa = arrow()
+    if isinstance(source, Loaded):
+        return source
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
-        return Loaded(read(path, delimiter, skipped), _called(path))
+        return Loaded(read(path, delimiter, skipped, memory), _called(path))
     if isinstance(source, pa.RecordBatch):
         source = pa.Table.from_batches([source])
     if isinstance(source, pa.Table):
         return Loaded(_checked(source, fallback), fallback)
     if isinstance(source, Mapping):
         return Loaded(
-            _checked(from_arrays({str(k): np.asarray(v) for k, v in source.items()}, fallback), fallback), fallback
+            _checked(from_arrays({str(k): _array(fallback, k, v) for k, v in source.items()}, fallback), fallback),
+            fallback,
         )
     if isinstance(source, (np.ndarray, list, tuple)):
-        return Loaded(_checked(from_arrays({"": np.asarray(source)}, fallback), fallback), fallback)
+        return Loaded(_checked(from_arrays({"": as_array(fallback, source)}, fallback), fallback), fallback)
     return Loaded(_checked(_from_frame(source, fallback), fallback), fallback)
+
+
+def distinct_names(names: list[str], sources: list[str]) -> list[str]:
+    """Return the names of tables, or their sources where two files in different folders share a name."""
+    if len(set(names)) == len(names):
+        return names
+    return sources if sources[0] != sources[1] else [f"{names[0]} (a)", f"{names[1]} (b)"]
+
+
+def unused_options(tables: Sequence[Any], options: Options, *, in_pieces: bool) -> list[str]:
+    """Return a remark on each option that has no effect on these tables, which are read whole or in pieces."""
+    if any(isinstance(table, Loaded) for table in tables):
+        return []  # remarks were made when it was loaded
+    given = [path_of(table) for table in tables if table is not None]
+    notes = []
+    if options.checkpoint is not None and (options.is_drawn or not in_pieces):
+        drawn = f"the rows that {option('max_rows')} draws are tested in memory"
+        why = drawn if in_pieces else "the tables fit into memory"
+        notes.append(f"{why}: the checkpoint {options.checkpoint!r} was not needed")
+    if options.memory is not None and not in_pieces and not all(map(_is_in_pieces, given)):
+        notes.append(f"{option('memory')} is for files that can be read in pieces; these tables were read whole")
+    return notes + unused_delimiter(given, options.delimiter)
+
+
+def unused_delimiter(given: Sequence[str | None], delimiter: str | None) -> list[str]:
+    """Return a remark if a delimiter is named and no table is text; None is a table that is no file."""
+    if delimiter is None or any(path == "-" or (path and _is_text(path)) for path in given):
+        return []
+    return [f"{option('delimiter')} is for CSV files, and no table is one"]
+
+
+def path_of(source: Any) -> str | None:
+    """Return the path of a table in files, None for any other."""
+    return os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
+
+
+def _is_in_pieces(path: str | None) -> bool:
+    return path is not None and path != "-" and all(map(can_be_split, TABLES.files(path)))
+
+
+def _is_text(path: str) -> bool:
+    return any(TABLES.get(part) in ("csv", "tsv") for part in TABLES.files(path))
 
 
 def _called(path: str) -> str:
@@ -52,6 +127,10 @@ def _called(path: str) -> str:
     if path == "-":
         return "standard input"
     return path if has_magic(path) and not Path(path).exists() else Path(path).name or path
+
+
+def _array(where: str, name: object, values: Any) -> Any:
+    return as_array(f"column {brief(name)} of {where}", values)
 
 
 def _from_frame(frame: Any, where: str) -> Any:
@@ -68,11 +147,15 @@ def _from_frame(frame: Any, where: str) -> Any:
         names = [str(name) for name in frame.columns]
         raise ValueError(_doubles(names, where)) from None
     except nw.exceptions.NarwhalsError as error:
-        raise ValueError(f"{where} cannot be read: {str(error).splitlines()[0]}") from None
+        raise ValueError(f"{where} cannot be read: {shortly(error)}") from None
     if isinstance(found, nw.LazyFrame):
-        found = found.collect()
+        with converting(where):
+            found = found.collect()
     if isinstance(found, nw.Series):
         found = found.to_frame()
+    names = [str(name) for name in found.columns]
+    if len(set(names)) < len(names):
+        raise ValueError(_doubles(names, where))
     native = nw.to_native(found)
     if hasattr(native, "reset_index"):  # the index of pandas would become a column
         found = nw.from_native(native.reset_index(drop=True))
@@ -83,6 +166,8 @@ def _from_frame(frame: Any, where: str) -> Any:
         column = re.search(r"for column (.+) with type", str(error))
         name = f"column {column[1]!r} of {where}" if column else f"a column of {where}"
         raise ValueError(f"{name} holds values of several types: {str(error.args[0]).splitlines()[0]}") from None
+    except (OverflowError, TypeError, ValueError) as error:
+        raise ValueError(f"{where} is no table: {shortly(error)}") from None
 
 
 def _checked(table: Any, where: str) -> Any:
@@ -91,9 +176,103 @@ def _checked(table: Any, where: str) -> Any:
         raise ValueError(_doubles(names, where))
     if table.num_columns == 0 or table.num_rows == 0:
         raise ValueError(f"{where} has no {'columns' if table.num_columns == 0 else 'rows'}")
-    return table.rename_columns(names)
+    return simplified(table.rename_columns(names))
 
 
 def _doubles(names: list[str], where: str) -> str:
     twice = sorted({name for name in names if names.count(name) > 1})
     return f"{where} has more than one column called {', '.join(map(repr, twice))}"
+
+
+def read(path: str, delimiter: str | None = None, skipped: list[str] | None = None, memory: int | None = None) -> Any:
+    """Return the table in a file, in the parts of a pattern or a folder, or on standard input for ``-``.
+
+    Damaged parts are excluded and named in ``skipped`` if it is given, and an error otherwise. A comparison takes at
+    least twice the memory of its cells, for which it has ``memory`` bytes, None for all that are free.
+    """
+    most = max(_LEAST, free_bytes() if memory is None else memory) // 2
+    with naming_delimiter(), naming_memory(None if memory is None else option("memory")):
+        if path == "-":
+            data = _standard_input()
+            return _checked_file(table_of_bytes(data, "standard input", delimiter, most), "standard input")
+        parts = TABLES.files(path)
+        _require_memory(path, sum(os.stat(part).st_size for part in parts))
+        tables = []
+        for part in parts:
+            table = good_part(partial(read_table, part, delimiter, most), len(parts) > 1, skipped)
+            if table is not None:
+                tables.append((part, _checked_file(table, part)))
+    if not tables:
+        raise ValueError(f"{path!r} has no part that can be read: {skipped[-1] if skipped else ''}")
+    return tables[0][1] if len(tables) == 1 else _joined(tables)
+
+
+def good_part(read: Callable[[], Found], several: bool, skipped: list[str] | None) -> Found | None:
+    """Return the value of ``read()``; None if the part is damaged, one of ``several``, and named in ``skipped``."""
+    advice = f"; {option('skip_bad_parts', True)} goes on without such parts"
+    return errors.good_part(read, skipped, advice) if several else read()
+
+
+@contextmanager
+def naming_delimiter() -> Iterator[None]:
+    """Name the option to set where text is read with the wrong delimiter."""
+    try:
+        yield
+    except DelimiterError as error:
+        raise ValueError(f"{error.what} add {option('delimiter', error.delimiter)}") from None
+
+
+@contextmanager
+def naming_memory(limit: str | None) -> Iterator[None]:
+    """Name the option to set, if there is one, where a table takes more memory than it may."""
+    try:
+        yield
+    except LargeError as error:
+        raised = "" if limit is None else f"raise {limit}, or "
+        raise ValueError(f"{error}; {raised}take a part of it") from None
+
+
+def _standard_input() -> bytes:
+    """Return the bytes of standard input, which can be read only once and must fit into memory."""
+    if sys.stdin is None:
+        raise ValueError("standard input is closed")
+    most = max(1, free_bytes() // TIMES_SIZE)
+    data = sys.stdin.buffer.read(most)
+    if len(data) == most and sys.stdin.buffer.read(1):
+        raise ValueError(
+            f"standard input has more than {most / 1e9:.3g} GB, and is read into memory; save it to a file first, "
+            "which is read in pieces"
+        )
+    return data
+
+
+def _require_memory(path: str, size: int) -> None:
+    """Raise if a table that is read whole would leave too little memory for the tests."""
+    needed, free = TIMES_SIZE * size, free_bytes()
+    if needed > free:
+        raise ValueError(
+            f"{path!r} has {size / 1e9:.3g} GB and takes at least {needed / 1e9:.3g} GB of memory, of which "
+            f"{free / 1e9:.3g} are free; compare a part of it"
+        )
+
+
+def _checked_file(table: Any, where: str) -> Any:
+    names = table.column_names
+    if len(set(names)) < len(names):
+        raise ValueError(_doubles(names, repr(where)))
+    if table.num_columns == 0:
+        raise ValueError(f"{where!r} has no columns")
+    if table.num_rows == 0:
+        raise ValueError(f"{where!r} has a header and no rows")
+    return table
+
+
+def _joined(tables: list[tuple[str, Any]]) -> Any:
+    pa = arrow()
+    first, order = tables[0][0], tables[0][1].column_names
+    for part, table in tables[1:]:
+        check_same_columns(first, order, part, table.column_names)
+    try:
+        return pa.concat_tables([table.select(order) for _, table in tables], promote_options="permissive")
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise ValueError(f"the parts from {first!r} on have columns of different types: {shortly(error)}") from None

@@ -9,13 +9,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from btests._imports import arrow
 from btests.comparison.cells import KINDS, kind_of
+from btests.comparison.compare_options import Options
+from btests.comparison.format import option
 from btests.comparison.groupby import RowFilter
-from btests.comparison.reading import good_part, naming_delimiter
 from btests.comparison.schema_inference import converted
-from btests.data.files import TABLES, check_same_columns
+from btests.comparison.sources import distinct_names, good_part, naming_delimiter, naming_memory
+from btests.data.cell_checks import check_same_columns
+from btests.data.files import TABLES, digests
 from btests.data.fragment import Fragment, open_fragment
-from btests.data.optional import arrow
+
+# Bytes that a record batch may have at least, whatever the limit.
+_LEAST = 2**26
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +104,58 @@ class Side:
         return arrow().schema(list(zip(self.read, self.types, strict=True)))
 
 
-def open_side(path: str, name: str, delimiter: str | None, skipped: list[str] | None) -> Side:
-    """Return a table of one file or several; damaged parts are named in ``skipped`` if it is given."""
+def open_side(
+    path: str, name: str, delimiter: str | None, skipped: list[str] | None, memory: int | None = None
+) -> Side:
+    """Return a table of one file or several; damaged parts are named in ``skipped`` if it is given.
+
+    What must be read at once may take ``memory`` bytes.
+    """
     files = TABLES.files(path)
-    with naming_delimiter():
-        found = [good_part(partial(open_fragment, file, delimiter), len(files) > 1, skipped) for file in files]
+    most = None if memory is None else max(_LEAST, memory)
+    with naming_delimiter(), naming_memory(option("memory")):
+        found = [good_part(partial(open_fragment, file, delimiter, most), len(files) > 1, skipped) for file in files]
     parts = tuple(part for part in found if part is not None)
     if not parts:
         raise ValueError(f"{path!r} has no part that can be read: {skipped[-1] if skipped else ''}")
     return Side(name, parts, _names(parts))
+
+
+def open_sides(paths: list[str], options: Options, skipped: list[str] | None, memory: int | None = None) -> list[Side]:
+    """Return files that are read in pieces, with the columns to read."""
+    names = distinct_names([base_name(path) for path in paths], paths)
+    opened = [
+        open_side(path, name, options.delimiter, skipped, memory) for path, name in zip(paths, names, strict=True)
+    ]
+    everywhere = [set(side.names) for side in opened]
+    for name in options.columns:
+        lacking = [side for side in opened if name not in side.names]
+        if len(lacking) == len(opened) or (lacking and not options.common):
+            where, there = " nor in ".join(side.name for side in lacking), ", ".join(map(repr, opened[0].names[:8]))
+            raise ValueError(f"{option('columns')} names {name!r}, which is not in {where}; there are {there}")
+    found = []
+    for side in opened:
+        odd = {name for name, _ in side.odd}
+        read = tuple(
+            name
+            for name in side.names
+            if all(name in names for names in everywhere)
+            and name not in odd
+            and name not in options.exclude
+            and (not options.columns or name in options.columns)
+            and name != options.by
+        )
+        found.append(replace(side, read=read))
+    return found
+
+
+def note_on_copies(sides: Sequence[Side]) -> list[str]:
+    """Return a remark if the files of two tables have the same sizes, and the same bytes at fixed places."""
+    sizes = [[size for _, size, _ in side.stamps] for side in sides]
+    if len(sides) < 2 or sizes[0] != sizes[1]:
+        return []
+    a, b = (digests([part.path for part in side.parts]) for side in sides)
+    return ["both tables are read from files of the same content: a copy is not a second sample"] if a == b else []
 
 
 def _names(parts: Sequence[Fragment]) -> tuple[str, ...]:

@@ -5,22 +5,24 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from btests.block_size import PAPER_EXPONENT, root
+from btests.block_size import PAPER_EXPONENT, UNEQUAL, root
 from btests.comparison.cells import Cells
 from btests.comparison.compare_options import Options
 from btests.comparison.encoding import Encoding
 from btests.comparison.features import column_differences, pooled_ranks, relation_scores
-from btests.comparison.joint import Joint, joint_in_memory
+from btests.comparison.joint import Joint, joint_in_memory, joint_of_units
 from btests.comparison.pairs import MOST_COLUMNS, Margin, most_scores, scored_pairs
+from btests.comparison.row_units import RowUnits
 from btests.comparison.scores import Features, Scored, combine, quadratic_scores
-from btests.comparison.swap_units import Units, row_orders
-from btests.comparison.total_variation import total_variation
+from btests.comparison.swap_units import SwapUnits, row_orders
+from btests.designs.unit_labels import Grouped
 from btests.nulls import SignFlip
 from btests.plan import Index, Plan
-from btests.symmetries import SignDraws, SwapGroups
+from btests.symmetries import Bins, RelabelBins, SwapGroups
 
 #: Weight of each test in the verdict: most changes of a table are changes of single columns.
 WEIGHTS = {"joint": 1.0, "columns": 2.0, "pairs": 1.0}
@@ -29,45 +31,82 @@ WEIGHTS = {"joint": 1.0, "columns": 2.0, "pairs": 1.0}
 # hundred independent signs. The null variance of a linear statistic with score z is 1 + z^2 / n_signs times as large.
 _LARGEST_BLOCK, _SHARES = 128, 8
 
+# Bins of the shorter one of two tables of different lengths, and of both, at most.
+_BINS = (128, 2048)
+
+_DRAWS = SignFlip().n_resamples
+
 #: Returns the joint test of columns, given their encoding and the orders of their rows.
 JointTest = Callable[[Sequence[Cells], Encoding, tuple[Index, Index], Options], Joint]
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnTests:
-    """Scores of each column and of each pair under sign flips, and the estimated total variation of each column.
+    """Scores of each column and of each pair under sign flips.
 
     ``by_pair`` is None if there is one column, or too many.
     """
 
     by_column: Scored
-    effects: tuple[float, ...]
     pairs: tuple[tuple[int, int], ...]
     by_pair: Scored | None
 
     @classmethod
-    def of(cls, columns: Sequence[Cells], encoding: Encoding, units: Units) -> ColumnTests:
+    def of(cls, columns: Sequence[Cells], encoding: Encoding, units: SwapUnits) -> ColumnTests:
         """Test columns one by one and in pairs, under the signs of ``units``."""
         most = most_scores(len(columns)) if len(columns) > 1 else 0
         features: list[Features] = []
         owners: list[int] = []
-        effects, margins = [], []
+        margins = []
         for j, (cells, code) in enumerate(zip(columns, encoding.codes, strict=True)):
             permuted = units.permute(cells)
             rank = pooled_ranks(permuted) if cells.kind in ("number", "time") else None
             for part in column_differences(permuted, code, rank, units):
                 features.append(part)
                 owners += [j] * part.weights.shape[1]
-            effects.append(total_variation(permuted, rank, code.periods))
             if most:
                 scores, n_scores = relation_scores(permuted, rank, most)
                 margins.append(Margin(scores.astype(np.float32), n_scores))
         # Present and missing cells have separate statistics: a column has changed if one of them has.
         by_column = quadratic_scores(features, units.signs, units.exhaustive).grouped(owners)
         if not most:
-            return cls(by_column, tuple(effects), (), None)
+            return cls(by_column, (), None)
         pairs, by_pair = scored_pairs(margins, units)
-        return cls(by_column, tuple(effects), tuple(pairs), by_pair)
+        return cls(by_column, tuple(pairs), by_pair)
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentTest:
+    """One of the tests behind the verdict: joint, by column, or by pair.
+
+    Attributes
+    ----------
+    name : str
+        ``"joint"``, ``"columns"`` or ``"pairs"``.
+    title : str
+        The same in words.
+    pvalue : float
+        Of the largest statistic, corrected for ``n_tests``.
+    n_tests : int
+        Number of statistics: kernels, columns or pairs.
+    axis : str
+        Label of the statistic.
+    observed : float
+        Its value.
+    threshold : float or None
+        Critical value at alpha.
+    null : dict or None
+        Histogram of the null distribution.
+    """
+
+    name: str
+    title: str
+    pvalue: float
+    n_tests: int
+    axis: str
+    observed: float
+    threshold: float | None
+    null: dict[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +127,8 @@ class Tests:
         Map from columns to coordinates.
     orders : tuple of two arrays
         Random orders of the rows of both tables.
-    plan, flips : Plan, SignDraws
-        Blocks and sign flips of the tests of columns and pairs: finer ones than those of the joint test.
+    smallest : float
+        Smallest p-value that the draws of the tests of columns and pairs can give.
     notes : tuple of str
         Warnings.
     """
@@ -100,22 +139,17 @@ class Tests:
     column_tests: ColumnTests
     encoding: Encoding
     orders: tuple[Index, Index]
-    plan: Plan
-    flips: SignDraws
+    smallest: float
     notes: tuple[str, ...]
 
     def smallest_pvalue(self) -> float:
-        """Return the smallest attainable p-value for this number of rows and sign flips; 0 for nulls without draws.
+        """Return the smallest attainable p-value for this number of rows and draws, after correction.
 
-        It is that of the columns and pairs, which have the larger weight.
+        It is that of the columns and pairs, which have the larger weight, or that of a joint null without draws.
         """
-        if not isinstance(self.joint.result.null, SignFlip):
-            return 0.0
-        flips = self.flips
-        # With equal numbers of rows, swapping all pairs at once changes no statistic.
-        own = (2 if self.plan.paired else 1) / flips.n_draws if flips.exhaustive else 1.0 / (flips.n_draws + 1)
         others = sum(WEIGHTS[name] for name, *_ in self.others())
-        return own * (WEIGHTS["joint"] + others) / others
+        total = WEIGHTS["joint"] + others
+        return min(self.smallest * total / others, self.joint.result.smallest_pvalue * total / WEIGHTS["joint"])
 
     def others(self) -> Iterator[tuple[str, str, Scored, float]]:
         """Yield name, title, scores and p-value of the tests other than the joint one."""
@@ -129,6 +163,7 @@ def run_tests(
     options: Options,
     progress: Callable[[float], None],
     joint_test: JointTest = joint_in_memory,
+    units: RowUnits | None = None,
 ) -> Tests:
     """Encode pooled columns and test them.
 
@@ -142,29 +177,42 @@ def run_tests(
         Called with the completed share of the comparison.
     joint_test : callable, optional
         The joint test; by default of the rows of ``columns``.
+    units : RowUnits, optional
+        Units of the rows, which are swapped as a whole; the joint test is then of the rows of ``columns``.
     """
     encoding = Encoding.fit(columns)
-    orders = row_orders(columns, options.seed)
+    own = row_orders(columns, options.seed) if units is None else units.orders(columns, options.seed)
+    orders = own if units is None else units.rows(own)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        joint = joint_test(columns, encoding, orders, options)
+        if units is None:
+            joint = joint_test(columns, encoding, orders, options)
+        else:
+            joint = joint_of_units(columns, encoding, units, options)
     notes = [str(warning.message) for warning in caught]
     if joint.result.note:
         notes.append(f"joint test: {joint.result.note}")
     progress(0.8)
-    plan, flips = _swaps(columns[0].n_a, len(columns[0]) - columns[0].n_a, options.seed)
-    column_tests = ColumnTests.of(columns, encoding, Units.of(plan, flips, orders))
+    swapped = _swapped(own, None if units is None else (units.a, units.b), options.seed)
+    column_tests = ColumnTests.of(columns, encoding, swapped)
     if len(columns) > MOST_COLUMNS:
         notes.append(f"pairs of columns were not tested: there are {len(columns)} columns, more than {MOST_COLUMNS}")
     progress(0.85)
     pvalue, pvalues = _smallest(joint, column_tests)
-    return Tests(pvalue, pvalues, joint, column_tests, encoding, orders, plan, flips, notes=tuple(dict.fromkeys(notes)))
+    return Tests(
+        pvalue, pvalues, joint, column_tests, encoding, orders, swapped.smallest_pvalue, tuple(dict.fromkeys(notes))
+    )
 
 
-def _swaps(n_x: int, n_y: int, seed: int) -> tuple[Plan, SignDraws]:
-    """Return blocks and sign flips for the tests of columns and pairs."""
+def _swapped(orders: tuple[Index, Index], groups: tuple[Grouped, Grouped] | None, seed: int) -> SwapUnits:
+    """Return the units of rows that are swapped or relabelled in the tests of columns and pairs."""
+    n_x, n_y = map(len, orders)
+    if groups is None and max(n_x, n_y) > UNEQUAL * min(n_x, n_y):
+        bins = Bins.of(n_x, n_y, _BINS)
+        return SwapUnits.of_bins(bins, RelabelBins(bins).draw(Plan(n_x, n_y, 1), (), _DRAWS, seed), orders)
     plan = Plan.of_size(n_x, n_y, min(_LARGEST_BLOCK, root(min(n_x, n_y), PAPER_EXPONENT)), _SHARES)
-    return plan, SwapGroups().draw(plan, plan.moments_shape, SignFlip().n_resamples, seed)
+    flips = SwapGroups().draw(plan, plan.moments_shape, _DRAWS, seed)
+    return SwapUnits.of(plan, flips, orders, groups)
 
 
 def _smallest(joint: Joint, column_tests: ColumnTests) -> tuple[float, tuple[float, ...]]:

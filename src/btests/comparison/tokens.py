@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from btests.comparison.cells import kind_of
+from btests._imports import arrow
+from btests.comparison.cells import KINDS, kind_of
 from btests.comparison.format import option
-from btests.data.optional import arrow
 
 # Patterns of numbers, and of numbers with a decimal comma, in text.
 _NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
@@ -56,10 +56,9 @@ def _without(column: Any, marks: Sequence[str]) -> Any:
 def clear_marks(column: Any, marks: Sequence[str]) -> Any:
     """Return an arrow column in which cells equal to one of these texts or numbers are missing; itself without any."""
     pa, pc = arrow(), import_module("pyarrow.compute")
-    given = column
-    if pa.types.is_dictionary(column.type):
+    given, kind = column, kind_of(column.type)
+    if kind in KINDS and pa.types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type)
-    kind = kind_of(column.type)
     if kind == "category":
         found = pc.is_in(pc.utf8_trim_whitespace(column), pa.array(marks, column.type))
     elif kind == "number" and not pa.types.is_duration(column.type):
@@ -86,15 +85,42 @@ def _parsed(text: Any) -> Any:
 
 
 def as_categories(column: Any) -> Any:
-    """Return an arrow column as text, whole numbers without a decimal point."""
+    """Return an arrow column as text, whole numbers without a decimal point; itself if it is of no kind."""
     pa, pc = arrow(), import_module("pyarrow.compute")
+    if kind_of(column.type) not in KINDS:
+        return column
     if pa.types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type)
     if pa.types.is_floating(column.type):
         whole = pc.cast(column, pa.int64(), safe=False)
-        if pc.all(pc.equal(pc.cast(whole, column.type), column)).as_py():
+        if pc.all(pc.equal(pc.cast(whole, column.type, safe=False), column)).as_py():
             column = whole
-    return column if kind_of(column.type) == "category" else pc.cast(column, pa.string())
+    return column if kind_of(column.type) == "category" else as_text(column)
+
+
+def as_text(column: Any) -> Any:
+    """Return an arrow column as text; times of a zone that is unknown here in UTC."""
+    pa, pc = arrow(), import_module("pyarrow.compute")
+    try:
+        return pc.cast(column, pa.string())
+    except pa.ArrowInvalid:
+        return pc.cast(pc.cast(column, pa.timestamp(column.type.unit)), pa.string())
+
+
+def values_of(cells: Any) -> list[Any]:
+    """Return arrow cells as Python values; times that Python does not know as text."""
+    try:
+        found: list[Any] = cells.to_pylist()
+    except (OverflowError, ValueError):
+        found = [_value_of(cells.slice(i, 1)) for i in range(len(cells))]
+    return found
+
+
+def _value_of(cell: Any) -> Any:
+    try:
+        return cell[0].as_py()
+    except (OverflowError, ValueError):
+        return as_text(cell)[0].as_py()
 
 
 def hint_at_marks(name: str, columns: Sequence[Any]) -> str | None:

@@ -8,6 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+# Not in the functions: a library that is loaded when the data fill the memory may try so for ever (OpenBLAS).
+from scipy.special import gammaln, ndtr, ndtri
+
+from btests._text import brief
 from btests.comparison.cells import Cells
 from btests.comparison.changes import N_PHASES, phases
 from btests.comparison.features import pooled_ranks
@@ -139,14 +143,10 @@ class _View:
         return np.abs(below[j] - below[i]), _deviation(rows[j] - rows[i], self.n_a, self.n_b)
 
     def _sure(self, count: int) -> float:
-        from scipy.special import ndtri
-
         return -float(ndtri(0.5 * _CHANCE / count))
 
     def _by_chance(self) -> Array:
         """Return the mean of ``_crossed`` for each bin over all assignments of its rows to the sides: (k,)."""
-        from scipy.special import gammaln
-
         n, m = self.n_a, self.n_b
         out = np.zeros(len(self.counts))
         for rows in np.unique(self.counts[(self.counts > 0) & (self.counts <= _FEW)]):
@@ -166,8 +166,6 @@ def _deviation(rows: Array | Index, n: int, m: int) -> Array:
 
 def _crossed(x: Array, deviation: Array) -> Array:
     """Return the mean of sign(x + e) (x - e) over normal e with these deviations: (k,) twice to (k,)."""
-    from scipy.special import ndtr
-
     s = np.where(deviation > 0.0, deviation, 1.0)
     density = np.exp(-0.5 * (x / s) ** 2) / math.sqrt(2.0 * math.pi)
     return np.where(deviation > 0.0, x * (2.0 * ndtr(x / s) - 1.0) - 2.0 * s * density, 0.0)
@@ -185,9 +183,9 @@ def check_tolerance(tolerance: object) -> float | None:
     if tolerance is None:
         return None
     if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float, np.integer, np.floating)):
-        raise TypeError(f"tolerance must be a share of the rows, such as 0.05, got {tolerance!r}")
+        raise TypeError(f"tolerance must be a share of the rows, such as 0.05, got {brief(tolerance)}")
     if not 0.0 <= tolerance < 1.0:
-        raise ValueError(f"tolerance must be a share of the rows, from 0 to less than 1, got {tolerance!r}")
+        raise ValueError(f"tolerance must be a share of the rows, from 0 to less than 1, got {brief(tolerance)}")
     return float(tolerance)
 
 
@@ -208,19 +206,28 @@ def total_variation_bound(mmd2: float | None, kernel: object) -> float | None:
     return math.sqrt(max(0.0, mmd2) / 2.0)
 
 
+def mmd2_bound(share: float) -> float:
+    """Return the largest MMD^2 of tables of which this share of the rows differs, for a kernel between 0 and 1."""
+    return 2.0 * share**2
+
+
 def joint_beyond(effect: TestResult, tolerance: float) -> float | None:
     """Return the p-value of "at most this share of the rows differs"; None if the kernel has no bound."""
     if total_variation_bound(0.0, effect.kernel) is None:
         return None
     try:
-        return max(_LEAST, effect.pvalue_above(2.0 * tolerance**2))
+        return max(_LEAST, effect.pvalue_above(mmd2_bound(tolerance)))
     except ValueError:  # too few rows for a standard error
         return None
 
 
-def columns_beyond(columns: Sequence[Cells], orders: tuple[Index, Index], tolerance: float) -> Array:
-    """Return p-values of "at most this share of the rows differs in this column", corrected by Holm's method: (c,)."""
-    return holm(np.array([_column_beyond(cells, orders, tolerance) for cells in columns]))
+def columns_beyond(columns: Sequence[Cells], orders: tuple[Index, Index], tolerance: float) -> tuple[Array, Array]:
+    """Return p-values of "at most this share of the rows differs in this column", by Holm's method, and shares: (c,).
+
+    The shares are estimates of those that differ at least.
+    """
+    found = np.array([_column_beyond(cells, orders, tolerance) for cells in columns])
+    return holm(found[:, 0]), found[:, 1]
 
 
 def both_beyond(whole: float | None, columns: Array) -> float:
@@ -229,8 +236,8 @@ def both_beyond(whole: float | None, columns: Array) -> float:
     return best if whole is None else min(1.0, 2.0 * min(best, whole))
 
 
-def _column_beyond(cells: Cells, orders: tuple[Index, Index], tolerance: float) -> float:
-    """Return the p-value of one column.
+def _column_beyond(cells: Cells, orders: tuple[Index, Index], tolerance: float) -> tuple[float, float]:
+    """Return the p-value of one column, and the estimated share of its rows that differ at least.
 
     For any set of bins, the shares of the two sides differ by at most the total variation distance. A third of the rows
     selects the set, the others are counted in it (interval of Agresti and Caffo, one row of each outcome added).
@@ -247,4 +254,5 @@ def _column_beyond(cells: Cells, orders: tuple[Index, Index], tolerance: float) 
     n = np.array([len(side) for side in counted])
     share = (np.array([more[side].sum() for side in counted]) + 1.0) / (n + 2.0)
     error = math.sqrt(float((share * (1.0 - share) / (n + 2.0)).sum()))
-    return max(_LEAST, 0.5 * math.erfc((share[0] - share[1] - tolerance) / error / math.sqrt(2.0)))
+    difference = float(share[0] - share[1])
+    return max(_LEAST, 0.5 * math.erfc((difference - tolerance) / error / math.sqrt(2.0))), difference

@@ -6,11 +6,11 @@ import re
 from importlib import import_module
 from typing import Any
 
+from btests._imports import arrow
 from btests.comparison.cells import kind_of
 from btests.comparison.compare_options import Options
 from btests.comparison.sources import Loaded
 from btests.comparison.tokens import as_categories
-from btests.data.optional import arrow
 
 _LIKE_DATE = re.compile(
     r"^\s*\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T]\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?\s*(Z|[+-]\d{2}:?\d{2}|[+-]\d{2})?)?\s*$"
@@ -66,9 +66,11 @@ def note_zones(a: Any, b: Any, name: str, sides: tuple[str, str], notes: list[st
     types = arrow().types
     if not (types.is_timestamp(a.type) and types.is_timestamp(b.type)):
         return
-    zones = [column.type.tz for column in (a, b)]
-    if (zones[0] is None) != (zones[1] is None):
-        one, other = sides if zones[1] is None else sides[::-1]
+    zones = [column.type.tz for column in (a, b) if len(column)]  # of one table, the second side is empty
+    if not zones:
+        return
+    if (zones[0] is None) != (zones[-1] is None):
+        one, other = sides if zones[-1] is None else sides[::-1]
         notes.append(f"column {name!r} has a time zone in {one} and none in {other}: taken as UTC there")
     elif zones[0] is not None and not set(zones) <= _UTC:
         shown = " and ".join(dict.fromkeys(zones))
@@ -114,40 +116,56 @@ def _odd(texts: list[Any]) -> str:
 # Every integer up to this is exact as a float64.
 _LAST = 2**53
 
+# Digits of decimals whose differences are taken; these have one more, and decimal256 has 76.
+_DIGITS = 75
+
 
 def shift_huge(a: Any, b: Any, name: str, notes: list[str]) -> tuple[Any, Any]:
-    """Return two arrow columns, minus a common offset if their integers are not exact as floats."""
+    """Return two arrow columns, minus a common offset if their integers or decimals are not exact as floats."""
     pa, pc = arrow(), import_module("pyarrow.compute")
-    if not all(pa.types.is_integer(column.type) for column in (a, b)):
+    decimals = [column.type for column in (a, b) if pa.types.is_decimal(column.type)]
+    if not all(pa.types.is_integer(column.type) or pa.types.is_decimal(column.type) for column in (a, b)):
         return a, b
-    ends = [end for column in (a, b) for end in pc.min_max(column).as_py().values() if end is not None]
+    wide = pa.decimal256(_DIGITS, max(dtype.scale for dtype in decimals)) if decimals else None
+    given = a, b
+    if wide is not None:  # narrow decimals have no extremes in pyarrow
+        try:
+            given = a.cast(wide), b.cast(wide)
+        except pa.ArrowInvalid:  # more digits
+            return a, b
+    ends = [end for column in given for end in pc.min_max(column).as_py().values() if end is not None]
     if not ends or max(map(abs, ends)) <= _LAST:
         return a, b
     least, most = min(ends), max(ends)
+    if wide is not None:
+        notes.append(f"column {name!r} has numbers beyond 2^53; {least} was subtracted from them")
+        one, two = (pc.subtract(column, pa.scalar(least, wide)).cast(pa.float64()) for column in given)
+        return one, two
     if most - least > _LAST or (least < 0 and most >= 2**63):
         notes.append(f"column {name!r} has whole numbers beyond 2^53, which are rounded: neighbours may become equal")
         return a, b
     notes.append(f"column {name!r} has whole numbers beyond 2^53; {least} was subtracted from them")
-    wide = pa.uint64() if most >= 2**63 else pa.int64()
-    one, two = (pc.subtract(pc.cast(column, wide), pa.scalar(least, wide)) for column in (a, b))
+    whole = pa.uint64() if most >= 2**63 else pa.int64()
+    one, two = (pc.subtract(pc.cast(column, whole), pa.scalar(least, whole)) for column in (a, b))
     return one, two
 
 
 def prepared(one: Loaded, two: Loaded, options: Options, notes: list[str]) -> tuple[Loaded, Loaded]:
     """Return both tables with codes as text, dates parsed from text, and integers that are exact as floats."""
-    tables = [one.table, two.table]
-    for name in one.table.column_names:
-        if name not in two.table.column_names:
+    names = one.table.column_names, two.table.column_names
+    columns = dict(zip(names[0], one.table.columns, strict=True)), dict(zip(names[1], two.table.columns, strict=True))
+    for name in names[0]:
+        if name not in columns[1]:
             continue
-        found = one.table[name], two.table[name]
+        found = columns[0][name], columns[1][name]
         if name in options.categories or any(_is_code(column) for column in found):
             found = as_categories(found[0]), as_categories(found[1])
         else:
             found = shift_huge(*read_dates(*found, name, notes), name, notes)
             note_zones(*found, name, (one.name, two.name), notes)
-        for k, column in enumerate(found):
-            if column is not tables[k][name]:
-                tables[k] = tables[k].set_column(tables[k].column_names.index(name), name, column)
+        for own, column in zip(columns, found, strict=True):
+            own[name] = column
+    tables = [arrow().table(list(own.values()), names=list(own)) for own in columns]
     return Loaded(tables[0], one.name), Loaded(tables[1], two.name)
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["render", "write"]
+from btests._imports import optional
+from btests.atomic_file import write_file
+
+__all__ = ["render", "write", "write_page"]
+
+#: Schema of a comparison of several groups.
+GROUPS = "btests.compare-groups/1"
 
 
 def render(comparison: Mapping[str, Any]) -> str:
@@ -17,17 +21,20 @@ def render(comparison: Mapping[str, Any]) -> str:
     Parameters
     ----------
     comparison : mapping
-        Result of ``Comparison.to_dict()``, or of ``--json``. All numbers on the page are taken from it.
+        Result of ``to_dict()`` of a comparison, or of ``--json``. All numbers on the page are taken from it.
 
     Raises
     ------
     ImportError
         If jinja2 is not installed; ``pip install 'btests[tables]'`` installs it.
     """
-    try:
-        import jinja2  # noqa: F401
-    except ImportError as error:
-        raise ImportError("a report needs jinja2: pip install 'btests[tables]'") from error
+    found = optional("jinja2", "python -m pip install 'btests[tables]'")
+    if isinstance(found, str):
+        raise ImportError(f"a report needs jinja2; {found}")
+    if comparison["schema"] == GROUPS:
+        from btests.report.group_page import make_groups
+
+        return make_groups(comparison)
     from btests.report.page import make
 
     return make(comparison)
@@ -52,30 +59,26 @@ def write(path: str | Path, text: str, force: bool = False) -> Path:
     """
     path = Path(path)
     data = text.encode("utf-8")  # before anything is opened
-    if not force and (path.exists() or path.is_symlink()):
-        raise FileExistsError(_exists(path))
-    if path.exists() and not path.is_file():  # a device or a pipe, which cannot be replaced
-        path.write_bytes(data)
-        return path
-    # With ``force``, a temporary file next to the target of a link is written and renamed: no partial page is left.
-    place = path.resolve()
-    draft = place.with_name(f".{place.name}.{os.getpid()}.part") if force else place
     try:
-        file = draft.open("xb")
+        write_file(path, lambda file: file.write(data), force=force)
     except FileExistsError:
-        raise FileExistsError(_exists(path)) from None
-    try:
-        with file:
-            file.write(data)
-        if force:
-            if place.exists():
-                shutil.copymode(place, draft)
-            draft.replace(place)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+        raise FileExistsError(f"{path} exists already: take another name, or force to write over it") from None
     return path
 
 
-def _exists(path: Path) -> str:
-    return f"{path} exists already: take another name, or force to write over it"
+def write_page(self: Any, path: str | Path, *, force: bool = False) -> None:
+    """Write the comparison to ``path`` as one HTML page.
+
+    Parameters
+    ----------
+    path : str or Path
+        File to write.
+    force : bool, default False
+        Overwrite a file that exists.
+
+    Raises
+    ------
+    FileExistsError
+        If ``path`` exists and ``force`` is False.
+    """
+    write(path, render(self.to_dict()), force=force)

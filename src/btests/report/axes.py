@@ -26,6 +26,9 @@ _TIMES = (
     (7 * _DAY, "%d %b"),
 )
 
+#: Shades on each side of zero; the style sheet has a colour for each, and others for dark screens.
+SHADES = 6
+
 
 @dataclass(frozen=True, slots=True)
 class Scale:
@@ -153,3 +156,8 @@ def number_marks(low: float, high: float, n: int = 5) -> list[tuple[float, str]]
         ):
             break
     return list(zip(values, texts, strict=True)) if values else []
+
+
+def shade(value: float, largest: float) -> int:
+    """Return the shade of a value, from -SHADES to SHADES; only values near zero have shade 0."""
+    return round(SHADES * max(-1.0, min(1.0, value / largest))) if largest > 0 else 0

@@ -6,21 +6,13 @@ from collections.abc import Callable, Sequence
 
 from markupsafe import Markup
 
-from btests.report.axes import Scale, bottom_axis
+from btests.report.axes import Scale, bottom_axis, shade
 from btests.report.svg import Caption, PlotArea, clipped, element, points
-
-#: Shades on each side of zero; the style sheet has a colour for each, and others for dark screens.
-SHADES = 6
 
 # Room below for names on a slant.
 _SLANT = 64.0
 
 Point = tuple[float, float]
-
-
-def shade(value: float, largest: float) -> int:
-    """Return the shade of a value, from -SHADES to SHADES; only values near zero have shade 0."""
-    return round(SHADES * max(-1.0, min(1.0, value / largest))) if largest > 0 else 0
 
 
 def zero_line(grid: Sequence[Sequence[float]]) -> list[tuple[Point, Point]]:

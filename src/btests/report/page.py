@@ -71,8 +71,9 @@ class Numbers:
 
 
 @cache
-def _environment() -> Environment:
-    environment = Environment(
+def environment() -> Environment:
+    """Return the environment of the templates."""
+    found = Environment(
         loader=_LOADER,
         autoescape=True,
         undefined=StrictUndefined,
@@ -81,10 +82,10 @@ def _environment() -> Environment:
         finalize=_finalize,
     )
     # Lines may break after the hyphen of "->": use an arrow character.
-    environment.filters["arrows"] = lambda text: text.replace(" -> ", " → ")
-    environment.filters["squared"] = squared
-    environment.filters["sentence"] = lambda text: text[:1].upper() + text[1:].rstrip(".") + "."
-    return environment
+    found.filters["arrows"] = lambda text: text.replace(" -> ", " → ")
+    found.filters["squared"] = squared
+    found.filters["sentence"] = lambda text: text[:1].upper() + text[1:].rstrip(".") + "."
+    return found
 
 
 def _finalize(value: Any) -> Any:
@@ -110,38 +111,49 @@ def _open(columns: Sequence[Mapping[str, Any]]) -> list[int]:
     return sorted(changed + others[: max(0, LEAST_OPEN - len(changed))])
 
 
-def make(comparison: Mapping[str, Any]) -> str:
-    """Return the page of a comparison."""
-    environment = _environment()
+def frame(comparison: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what all pages are made of: the numbers, style, script and their content security policy."""
     # Round trip through JSON, so that page and JSON have the same values and types.
     data: dict[str, Any] = json.loads(json.dumps(comparison, allow_nan=False))
-    style, script = (_LOADER.get_source(environment, name)[0] for name in ("style.css", "script.js"))
-    policy = f"default-src 'none'; img-src data:; style-src {_digest(style)}; script-src {_digest(script)}"
+    style, script = (_LOADER.get_source(environment(), name)[0] for name in ("style.css", "script.js"))
+    return {
+        "d": data,
+        "at": Numbers(data),
+        "style": Markup(style),
+        "script": Markup(script),
+        "policy": f"default-src 'none'; img-src data:; style-src {_digest(style)}; script-src {_digest(script)}",
+        "embedded": _embedded(data),
+        "plural": number_format.plural,
+    }
+
+
+def make(comparison: Mapping[str, Any]) -> str:
+    """Return the page of a comparison."""
+    common = frame(comparison)
+    data = common["d"]
     names = (data["names"]["a"], data["names"]["b"])
     columns = data["columns"]
     shown = _open(columns)
     # Regions and typical rows are noise if the tables do not differ.
     is_found = data["verdict"]["pvalue_any_difference"] <= data["verdict"]["alpha"]
-    return environment.get_template("page.html").render(
-        d=data,
-        at=Numbers(data),
-        style=Markup(style),
-        script=Markup(script),
-        policy=policy,
-        embedded=_embedded(data),
-        is_found=is_found,
-        plural=number_format.plural,
-        shown=shown,
-        folded=[i for i in range(len(columns)) if i not in shown],
-        n_fields=N_FIELDS,
-        least_tools=LEAST_TOOLS,
-        fields=_fields(data),
-        null_figures=[null_figure(i, test, data["verdict"]["alpha"]) for i, test in enumerate(data["tests"])],
-        blocks=blocks_figure(data["blocks"]) if data.get("blocks") else None,
-        charts=[column_figure(i, column, names) for i, column in enumerate(columns)],
-        witness=witness_figure(data["witness"]) if is_found and data.get("witness") else None,
-        ramp=ramp(),
-        bin_names=bin_names,
+    return (
+        environment()
+        .get_template("page.html")
+        .render(
+            **common,
+            is_found=is_found,
+            shown=shown,
+            folded=[i for i in range(len(columns)) if i not in shown],
+            n_fields=N_FIELDS,
+            least_tools=LEAST_TOOLS,
+            fields=_fields(data),
+            null_figures=[null_figure(i, test, data["verdict"]["alpha"]) for i, test in enumerate(data["tests"])],
+            blocks=blocks_figure(data["blocks"]) if data.get("blocks") else None,
+            charts=[column_figure(i, column, names) for i, column in enumerate(columns)],
+            witness=witness_figure(data["witness"]) if is_found and data.get("witness") else None,
+            ramp=ramp(),
+            bin_names=bin_names,
+        )
     )
 
 

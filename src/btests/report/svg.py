@@ -67,6 +67,20 @@ def clipped(text: str, width: float, size: float = 12.0) -> str:
     return text if len(text) <= room + 1 else text[:room].rstrip() + "…"
 
 
+def shortened(text: str, width: float, size: float = 12.0) -> str:
+    """Return the text shortened to a width; long names keep their beginning and end, which tell them apart.
+
+    Examples
+    --------
+    >>> shortened("department of number 17", 80)
+    'departme… 17'
+    """
+    room = max(int(width / (_CHARACTER * size)), 4)
+    text = " ".join(text.split())
+    end = room // 3
+    return text if len(text) <= room + 1 else text[: room - end].rstrip() + "…" + text[-end:]
+
+
 def points(pairs: Sequence[tuple[float, float]], *, closed: bool = False) -> str:
     """Return the ``d`` of a path through points."""
     steps = " ".join(f"{'L' if i else 'M'}{_short(float(x))} {_short(float(y))}" for i, (x, y) in enumerate(pairs))

@@ -1,0 +1,143 @@
+"""Units that several rows of a table belong to, such as customers: their column, their order, and a hint at them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from btests.comparison.cells import KINDS, Cells, kind_of
+from btests.comparison.compare_options import Options
+from btests.comparison.format import option
+from btests.comparison.sources import Loaded
+from btests.comparison.swap_units import comes_first, expand, random_orders
+from btests.comparison.tokens import values_of
+from btests.designs.unit_labels import Grouped, check_labels, group_rows
+from btests.plan import Index
+
+# A name of things that have several rows. The case matters for the third: customerId, but not paid.
+_NAMES = re.compile(r"(?i:(^|[\W_])(id|uuid|guid|key)$)|(?i:num$)|[a-z](Id|ID)$")
+_THINGS = re.compile(
+    r"(customer|patient|user|subject|client|member|person|household|account|session|device|machine|student|employee)s?",
+    re.IGNORECASE,
+)
+
+# Fewest different values of an identifier, and rows of a value on average.
+_LEAST_VALUES, _LEAST_ROWS = 20, 1.2
+
+
+@dataclass(frozen=True, slots=True)
+class RowUnits:
+    """Rows of both tables grouped by unit, and whether both tables have the same units, which are then pairs."""
+
+    a: Grouped
+    b: Grouped
+    paired: bool
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Number of units of each table."""
+        return len(self.a.edges) - 1, len(self.b.edges) - 1
+
+    def orders(self, columns: Sequence[Cells], seed: int) -> tuple[Index, Index]:
+        """Return random orders of the units of both tables, the same two if the tables change places."""
+        n_a, n_b = self.sizes
+        first = n_a > n_b if n_a != n_b else comes_first(columns)
+        one, two = random_orders((n_a, n_b), (0, 1) if first else (1, 0), seed)
+        return (one, one) if self.paired else (one, two)
+
+    def rows(self, orders: tuple[Index, Index]) -> tuple[Index, Index]:
+        """Return the rows of the units in these orders."""
+        return expand(self.a, orders[0])[0], expand(self.b, orders[1])[0]
+
+    def labels(self, orders: tuple[Index, Index]) -> tuple[Index, Index]:
+        """Return the unit of each of these rows, those of pairs by the same number."""
+        of_a, of_b = (
+            np.repeat(np.arange(len(order)), np.diff(group.edges)[order])
+            for group, order in zip((self.a, self.b), orders, strict=True)
+        )
+        return of_a, of_b if self.paired else len(orders[0]) + of_b
+
+
+def take_units(
+    sides: tuple[Loaded, Loaded], options: Options, excluded: list[tuple[str, str]], notes: list[str]
+) -> tuple[tuple[Loaded, Loaded], RowUnits | None]:
+    """Return the tables without the column that names units, and the units; None if no such column is given.
+
+    Of tables with more than ``max_rows`` rows, units are drawn at random.
+    """
+    name = options.unit
+    if name is None:
+        return sides, None
+    if options.tolerance is not None:
+        raise ValueError(f"{option('tolerance')} is for independent rows; name it or {option('unit')}, not both")
+    for side in sides:
+        if name not in side.table.column_names:
+            there = ", ".join(map(repr, side.table.column_names[:8]))
+            raise ValueError(f"{option('unit')} names {name!r}, which is not in {side.name}; there are {there}")
+        if (kind := kind_of(side.table[name].type)) not in (*KINDS, "empty"):
+            raise ValueError(f"{option('unit')} names {name!r}, which holds {kind}; units are texts, numbers or times")
+    one, two = _drawn(sides, name, options, notes)
+    columns = [side.table[name] for side in (one, two)]
+    if columns[0].type != columns[1].type:
+        columns = [column.cast("string") for column in columns]
+    found = [check_labels(side.name, _array(column)) for side, column in zip((one, two), columns, strict=True)]
+    sizes = one.table.num_rows, two.table.num_rows
+    groups = group_rows(found[0], found[1], sizes, paired=False, names=(one.name, two.name))
+    units = RowUnits(*groups)
+    n_a, n_b = units.sizes
+    counts = f"{n_a} units in both tables" if units.paired else f"{n_a} and {n_b} units"
+    notes.append(f"{counts} of {name!r} ({option('unit')}): their rows were swapped together, and units count equally")
+    excluded.append((name, "it names the units"))
+    return (Loaded(one.table.drop_columns([name]), one.name), Loaded(two.table.drop_columns([name]), two.name)), units
+
+
+def hint_at_units(cells: Cells) -> str | None:
+    """Return a note on a column that is probably an identifier of units with several rows, None for any other.
+
+    Texts or whole numbers with the name of an identifier, many values, and repetitions within a table.
+    """
+    if cells.kind != "category" and cells.unit != "integer":
+        return None
+    if not (_NAMES.search(cells.name) or _THINGS.fullmatch(cells.name)):
+        return None
+    parts = [cells.values[own][cells.present[own]] for own in (cells.side(False), cells.side(True))]
+    distinct, rows = sum(len(np.unique(part)) for part in parts), sum(map(len, parts))
+    if distinct < _LEAST_VALUES or rows < _LEAST_ROWS * distinct:
+        return None
+    return (
+        f"{cells.name} is probably an identifier of units of several rows, {rows / distinct:.1f} on average, which may "
+        f"depend on one another: {option('unit', cells.name)} swaps them together"
+    )
+
+
+def _array(column: Any) -> Any:
+    try:
+        return column.combine_chunks().to_numpy(zero_copy_only=False)
+    except (OverflowError, ValueError):  # times that Python does not know
+        return np.array(values_of(column), dtype=object)
+
+
+def _drawn(sides: Sequence[Loaded], name: str, options: Options, notes: list[str]) -> list[Loaded]:
+    """Return tables of at most ``max_rows`` rows: those of units drawn at random, whole, and the same ones of pairs."""
+    if max(side.table.num_rows for side in sides) <= options.max_rows:
+        return list(sides)
+    labels = [_array(side.table[name].cast("string")).astype(str) for side in sides]
+    named, codes = zip(*(np.unique(own, return_inverse=True) for own in labels), strict=True)
+    sizes = [np.bincount(own) for own in codes]
+    paired = np.array_equal(*named)
+    found = []
+    for k, side in enumerate(sides):
+        own = np.maximum(*sizes) if paired else sizes[k]
+        order = np.random.default_rng([options.seed, 12, 0 if paired else k]).permutation(len(own))
+        kept = np.zeros(len(own), dtype=bool)
+        kept[order[: max(2, int(np.searchsorted(np.cumsum(own[order]), options.max_rows, side="right")))]] = True
+        rows, n = np.flatnonzero(kept[codes[k]]), side.table.num_rows
+        if len(rows) < n:
+            drawn = f"of the {n} rows of {side.name}, {len(rows)} were tested"
+            notes.append(f"{drawn}, of units chosen at random ({option('max_rows')})")
+        found.append(side if len(rows) == n else Loaded(side.table.take(rows), side.name))
+    return found
