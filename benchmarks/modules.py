@@ -15,7 +15,7 @@ import numpy as np
 
 import btests
 from benchmarks.tables import Table
-from btests.cli import commands
+from btests.cli.command_group import commands
 
 
 def modules_entered(call: Callable[[], object]) -> tuple[int, int]:

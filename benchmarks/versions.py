@@ -1,7 +1,8 @@
 """CPU time of one version of the package over that of another: ``python -m benchmarks.versions OLD NEW``.
 
 OLD and NEW are folders that hold an installed package each (``pip install --target OLD ...``). Each version has a
-process, and they take turns, so that a slow moment of the machine is one of both.
+process, and they take turns, so that a slow moment of the machine is one of both. A third argument, ``independence``,
+is for tests of independence.
 """
 
 from __future__ import annotations
@@ -21,13 +22,36 @@ _CALLS = {
     "26 Gaussians, n = 50,000, d = 5, B = 224": "btest(*pair(50000, 5), kernel=A, block_size=224, seed=1, n_threads=1)",
 }
 
+# A row of x and its row of y in three columns each; one million pairs last, which take seconds.
+_INDEPENDENCE = {
+    "default, n = 200": "independence_test(*dependent(200), seed=1, n_threads=1)",
+    "default, n = 500": "independence_test(*dependent(500), seed=1, n_threads=1)",
+    "default, n = 2000": "independence_test(*dependent(2000), seed=1, n_threads=1)",
+    "one pair of kernels, n = 2000": "independence_test(*dependent(2000), kernel_x=G, kernel_y=G, seed=1, n_threads=1)",
+    "dcov, n = 2000": "independence_test(*dependent(2000), statistic='dcov', seed=1, n_threads=1)",
+    "one pair of kernels, n = 1,000,000": (
+        "independence_test(*dependent(1000000), kernel_x=G, kernel_y=G, seed=1, n_threads=1)"
+    ),
+    "default, n = 1,000,000": "independence_test(*dependent(1000000), seed=1, n_threads=1)",
+}
+
+_SETS = {"two samples": _CALLS, "independence": _INDEPENDENCE}
+
+# Calls of a million rows are repeated so often.
+_FEW_ROUNDS = 1
+
 _CHILD = """
 import functools, sys, time
 sys.path.insert(0, sys.argv[1])
 import numpy as np
-from btests import Aggregate, Gaussian, btest
+from btests import Aggregate, Gaussian, btest, independence_test
 G, A = Gaussian(1.0), Aggregate()
 pair = functools.cache(lambda n, d: np.random.default_rng(0).normal(size=(2, n, d)))
+@functools.cache
+def dependent(n):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(n, 3))
+    return x, x**2 + 4.0 * rng.normal(size=(n, 3))
 for line in sys.stdin:
     call = compile(line, "call", "eval")
     began = time.process_time()
@@ -56,12 +80,17 @@ class Version:
         self._process.communicate()
 
 
-def table(old: str, new: str, n_rounds: int = 25) -> Table:
+def table(old: str, new: str, calls: dict[str, str], n_rounds: int = 25) -> Table:
     """Return the shortest time of each call with both versions, and the median of the ratios of all rounds."""
     versions = Version(old), Version(new)
     rows: list[list[Cell]] = []
-    for name, call in _CALLS.items():
-        rounds = [[version.seconds(call) for version in versions] for _ in range(n_rounds + 1)][1:]
+    for name, call in calls.items():
+        if "1000000" in call:
+            for version in versions:
+                version.seconds("dependent(1000000)")  # draws the rows
+            rounds = [[version.seconds(call) for version in versions] for _ in range(_FEW_ROUNDS)]
+        else:
+            rounds = [[version.seconds(call) for version in versions] for _ in range(n_rounds + 1)][1:]
         before, now = (1e3 * min(times) for times in zip(*rounds, strict=True))
         rows.append([name, before, now, statistics.median(after / first for first, after in rounds)])
     for version in versions:
@@ -70,4 +99,4 @@ def table(old: str, new: str, n_rounds: int = 25) -> Table:
 
 
 if __name__ == "__main__":
-    print(table(sys.argv[1], sys.argv[2]).markdown())
+    print(table(sys.argv[1], sys.argv[2], _SETS[(sys.argv[3:] or ["two samples"])[0]]).markdown())

@@ -5,10 +5,8 @@ A cell is a problem and a number of rows. All tests of a trial get the same rows
 
 from __future__ import annotations
 
-import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import click
@@ -21,6 +19,7 @@ from studies.harness.counts import Row
 from studies.harness.estimates import proportion
 from studies.harness.grid import Grid
 from studies.harness.markdown import table_lines
+from studies.harness.rejections import ProblemCell, count_rejections
 from studies.harness.report import Report
 
 LEVELS = {"rejections": 0.05, "at_01": 0.01, "at_001": 0.001}
@@ -101,56 +100,29 @@ PROBLEMS: dict[str, tuple[Callable[[np.random.Generator, int, float], tuple[Rows
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A problem by name, a number of rows, and trials."""
-
-    problem: str
-    n: int
-    trials: int
-
-    @property
-    def name(self) -> str:
-        """Name for files."""
-        return f"{list(PROBLEMS).index(self.problem)}-{self.n}"
-
-
-def cells(quick: bool) -> Iterator[Cell]:
+def cells(quick: bool) -> Iterator[ProblemCell]:
     """Yield the grid: more trials where there is nothing to find."""
     for n in (50,) if quick else (500, 200, 50):
-        for problem in PROBLEMS:
+        for place, problem in enumerate(PROBLEMS):
             trials = 100 if not problem.startswith("independent") else {500: 200, 200: 500}.get(n, 1000)
-            yield Cell(problem, n, 5 if quick else trials)
+            yield ProblemCell(place, problem, n, 5 if quick else trials)
 
 
-def count(cell: Cell, trials: range, seed: int) -> list[Row]:
+def _pvalue(x: Rows, y: Rows, seed: int, options: dict[str, Any]) -> float:
+    return independence_test(x, y, seed=seed, shuffle=False, block_size=len(x), n_threads=1, **options).pvalue
+
+
+def count(cell: ProblemCell, trials: range, seed: int) -> list[Row]:
     """Return rejections and CPU seconds of every test."""
     draw, noise = PROBLEMS[cell.problem]
-    hits: Counter[tuple[str, str]] = Counter()
-    seconds = dict.fromkeys(METHODS, 0.0)
-    for trial in trials:
-        rng = np.random.default_rng([seed, list(PROBLEMS).index(cell.problem), cell.n, trial])
+
+    def tests(rng: np.random.Generator, trial: int) -> dict[str, Callable[[], float]]:
         x, y = draw(rng, cell.n, noise * (cell.n / 200.0) ** 0.25)
-        for name, options in METHODS.items():
-            if name == "median, permutations" and (cell.n > 200 or trial >= 100):
-                continue  # it takes seconds
-            began = time.process_time()
-            found = independence_test(x, y, seed=trial, shuffle=False, block_size=cell.n, n_threads=1, **options)
-            seconds[name] += time.process_time() - began
-            hits.update({(name, level): int(found.pvalue <= alpha) for level, alpha in LEVELS.items()})
-            hits[name, "trials"] += 1
-    return [
-        {
-            "problem": cell.problem,
-            "n": cell.n,
-            "method": name,
-            "trials": hits[name, "trials"],
-            **{level: hits[name, level] for level in LEVELS},
-            "seconds": round(seconds[name], 4),
-        }
-        for name in METHODS
-        if hits[name, "trials"]
-    ]
+        # Permutations take seconds.
+        slow = {"median, permutations"} if cell.n > 200 or trial >= 100 else set()
+        return {name: partial(_pvalue, x, y, trial, METHODS[name]) for name in METHODS if name not in slow}
+
+    return count_rejections(cell, tests, trials, seed, LEVELS)
 
 
 def tables(rows: Sequence[Row], command: str) -> str:

@@ -95,9 +95,9 @@ def cells(quick: bool) -> Iterator[Cell]:
             yield Cell(i, 20000, sizes, trials, True)
 
 
-def default_cells(quick: bool) -> Iterator[Cell]:
+def default_cells(quick: bool, trials: int | None = None) -> Iterator[Cell]:
     """Yield the cells of the default test, whose automatic block size is written as 0."""
-    trials = 100 if quick else 10_000
+    trials = trials or (100 if quick else 10_000)
     for i, problem in enumerate(DEFAULT_PROBLEMS):
         for n in (50, 200) if problem.has_ties else (200,):
             yield Cell(i, n, (0,), trials, True)

@@ -35,15 +35,6 @@ def baseline_pvalues(columns: Sequence[Cells]) -> list[tuple[str, float]]:
     return found
 
 
-def holm(pvalues: Sequence[float]) -> list[float]:
-    """Return p-values with Holm's correction."""
-    order = np.argsort(pvalues)
-    factors = np.arange(len(pvalues), 0, -1)
-    adjusted = np.empty(len(pvalues))
-    adjusted[order] = np.maximum.accumulate(np.minimum(1.0, factors * np.asarray(pvalues)[order]))
-    return [float(p) for p in adjusted]
-
-
 def _chi_squared(sides: Sequence[np.ndarray[tuple[int], np.dtype[np.int64]]]) -> float:
     from scipy import stats
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from btests.comparison.align import why_excluded
 from btests.comparison.cells import pool
 from btests.comparison.compare_options import Options
-from btests.comparison.filters import why_excluded
 from btests.comparison.tests import run_tests
+from btests.multiple_testing import holm
 from btests.nulls import SignFlip
 from studies.harness.counts import Row
-from studies.mixed.baselines import baseline_pvalues, holm
+from studies.mixed.baselines import baseline_pvalues
 from studies.mixed.flights import first_week, flights
 from studies.mixed.perturbations import PERTURBATIONS
 
@@ -78,7 +79,7 @@ def one_trial(cell: Cell, rng: np.random.Generator) -> Sequence[int]:
     by_column = ours.column_tests.by_column.corrected()
     named = [p for cells, p in zip(columns, by_column, strict=True) if cells.name == changed]
     baselines = baseline_pvalues(columns)
-    adjusted = holm([p for _, p in baselines])
+    adjusted = holm(np.array([p for _, p in baselines]))
     pvalues = [
         ours.pvalue,
         ours.pvalues[0],

@@ -104,19 +104,29 @@ def costs_of(done: Done) -> Costs:
 @click.command()
 @shared_options("Few trials and rows: a minute.")
 @click.option("--families", is_flag=True, help="Families of kernels for the default, in place of the peers.")
+@click.option("--fisher", is_flag=True, help="The default with and without kernel Fisher discriminants.")
 @click.option("--rows", type=int, multiple=True, help="Only the sizes with so many rows of x; several times.")
 @click.option("--trials", type=click.IntRange(min=1), default=None, help="Trials of each test; 20 to 200 by default.")
 @click.option("--only", multiple=True, help="Only the tests of these names; several times.")
 @click.option("--limit", default=2.0, show_default=True, help="Seconds of one test above which it is excluded.")
 def main(
-    *, families: bool, rows: tuple[int, ...], trials: int | None, only: tuple[str, ...], limit: float, **shared: Any
+    *,
+    families: bool,
+    fisher: bool,
+    rows: tuple[int, ...],
+    trials: int | None,
+    only: tuple[str, ...],
+    limit: float,
+    **shared: Any,
 ) -> None:
     """Measure power and CPU time, print the tables, and write them and the counts behind them."""
     options = Options("power", **shared)
     counts = trials_by_size(options.quick, trials, rows)
     if not counts:
         raise click.UsageError(f"--rows must be among {', '.join(str(n_x) for n_x, _ in SIZES)}, got {rows}.")
-    study = Power(GROUPS[1] if families else GROUPS[0], counts, limit, only, options.seed)
+    if families and fisher:
+        raise click.UsageError("name --families or --fisher, not both.")
+    study = Power(GROUPS[1 if families else 2 if fisher else 0], counts, limit, only, options.seed)
     execute([study], options, lambda name: options.command())
     click.echo((options.folder / f"{study.name}.md").read_text(encoding="utf-8"))
 

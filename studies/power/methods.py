@@ -11,13 +11,13 @@ from typing import Any
 from btests.api import btest
 from btests.kernels import Energy, Laplacian
 from btests.plan import Array
-from btests.selection import Aggregate, JoinedFamily, MedianFamily
+from btests.selection import Aggregate, JoinedFamily, MedianFamily, default_aggregate, default_family, fisher_family
 from btests.selection.family import AnyFamily
+from studies.compression import LEVEL, actt, ctt
 from studies.power import peers
-from studies.power.peers import LEVEL
 
 #: The groups of tests, each with tables of its own.
-GROUPS = ("peers", "families")
+GROUPS = ("peers", "families", "fisher")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +151,22 @@ PEERS = (
     Method("MMD, median", peers.mmd_median),
     Method("energy", peers.energy),
     Method("hyppo MMD", peers.hyppo_mmd, "hyppo"),
-    Method("CTT", peers.ctt, "goodpoints"),
-    Method("ACTT", peers.actt, "goodpoints"),
+    Method("CTT", ctt, "goodpoints"),
+    Method("ACTT", actt, "goodpoints"),
     Method("forest", peers.forest, "sklearn"),
     Method("logistic", peers.logistic, "sklearn"),
 )
 
 
+#: The default before and with the kernel Fisher discriminants, and these alone.
+FISHER = (
+    Method("MMD", _in_one_block(Aggregate(default_family()))),
+    Method("MMD + Fisher", _in_one_block(default_aggregate())),
+    Method("Fisher", _in_one_block(Aggregate(fisher_family()))),
+)
+
+
 def methods(group: str, only: Sequence[str] = ()) -> tuple[Method, ...]:
     """Return the tests of one of GROUPS, or ``only`` those of these names, also those that cannot run here."""
-    found = PEERS if group == "peers" else tuple(variant.method() for variant in VARIANTS)
+    found = {"peers": PEERS, "fisher": FISHER}.get(group) or tuple(variant.method() for variant in VARIANTS)
     return tuple(method for method in found if not only or method.name in only)

@@ -1,13 +1,11 @@
 """Other two-sample tests at level .05, in numpy from their published descriptions or by the packages that have them.
 
-Every function takes samples (n, d) and (m, d) and a seed, and returns a p-value; ``mmdagg``, ``ctt`` and ``actt``,
-which have none, return whether they reject.
+Every function takes samples (n, d) and (m, d) and a seed, and returns a p-value; ``mmdagg``,
+which has none, returns whether it rejects.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
 import math
 from collections.abc import Callable, Iterator
 
@@ -16,10 +14,8 @@ from scipy.spatial.distance import pdist, squareform
 from scipy.special import logsumexp
 
 from btests.plan import Array
+from studies.compression import LEVEL, median_distance
 from studies.power.permutations import Subsets, mmd_values, permutation_pvalue, random_subsets
-
-#: The level of all tests in the study.
-LEVEL = 0.05
 
 # Permutations of a test with one kernel, and of MMD-FUSE, whose Gram matrices are twenty.
 _PERMUTATIONS = 499
@@ -32,11 +28,6 @@ _STEPS = 50
 #: Bandwidths of each shape in MMDAgg and MMD-FUSE.
 N_BANDWIDTHS = 10
 
-# Bins of each sample, the compression level, and the rows of each sample for the bandwidth, in CTT and ACTT.
-_BINS = 16
-_COMPRESSION = 3
-_BANDWIDTH_ROWS = 500
-
 
 def energy(x: Array, y: Array, seed: int) -> float:
     """Return the permutation p-value of the energy distance (Szekely and Rizzo 2004)."""
@@ -48,7 +39,7 @@ def energy(x: Array, y: Array, seed: int) -> float:
 def mmd_median(x: Array, y: Array, seed: int) -> float:
     """Return the permutation p-value of the unbiased MMD, Gaussian kernel, median bandwidth (Gretton et al. 2012)."""
     squares = pdist(np.concatenate([x, y]), "sqeuclidean")
-    gram = squareform(np.exp(squares / -_median(squares)))  # its diagonal is zero
+    gram = squareform(np.exp(squares / -median_distance(squares)))  # its diagonal is zero
     return permutation_pvalue(mmd_values(gram, _subsets(x, y, _PERMUTATIONS, seed)))
 
 
@@ -123,29 +114,6 @@ def hyppo_mmd(x: Array, y: Array, seed: int) -> float:
     return float(MMD().test(x, y, auto=True)[1])
 
 
-def ctt(x: Array, y: Array, seed: int) -> bool:
-    """Return whether goodpoints' compress-then-test rejects (Domingo-Enrich et al. 2023), median bandwidth."""
-    from goodpoints.ctt import ctt as compress_then_test
-
-    x, y = _shuffled(x, y, seed)
-    options = {"s": _BINS, "null_seed": seed, "statistic_seed": seed, "alpha": LEVEL}
-    found = compress_then_test(x, y, _COMPRESSION, B=_PERMUTATIONS, lam=_bandwidth(x, y), **options)
-    return _decided(found.rejects, seed)
-
-
-def actt(x: Array, y: Array, seed: int) -> bool:
-    """Return whether goodpoints' aggregated compress-then-test rejects: ten bandwidths, 2^-5 .. 2^4 x median."""
-    from goodpoints.ctt import actt as aggregated
-
-    x, y = _shuffled(x, y, seed)
-    widths = _bandwidth(x, y) * 2.0 ** np.arange(-5.0, 5.0)
-    weights = np.full(len(widths), 1.0 / len(widths))
-    options = {"s": _BINS, "null_seed": seed, "statistic_seed": seed, "alpha": LEVEL}
-    with contextlib.redirect_stdout(io.StringIO()):  # it prints every step of its bisection
-        found = aggregated(x, y, _COMPRESSION, lam=widths, weights=weights, **options)
-    return _decided(found.rejects, seed)
-
-
 def forest(x: Array, y: Array, seed: int) -> float:
     """Return the p-value of a classifier test: a random forest trained on one half, its scores compared on the other.
 
@@ -182,11 +150,6 @@ def _subsets(x: Array, y: Array, n_draws: int, seed: int) -> Subsets:
     return subsets
 
 
-def _median(distances: Array) -> float:
-    """Return the median of the distances of different rows; of those that are not 0 if it would be 0."""
-    return float(np.median(distances)) or float(np.median(distances[distances > 0.0]))
-
-
 def _grams(
     pooled: Array, space: Callable[[float, float, int], Array], steepness: tuple[float, float]
 ) -> Iterator[Array]:
@@ -210,23 +173,6 @@ def _flipped(gram: Array, signs: Array) -> Array:
     core = gram[:n, :n] + gram[n:, n:] - gram[:n, n:] - gram[n:, :n]
     np.fill_diagonal(core, 0.0)
     return np.asarray(np.einsum("ij,ij->j", signs, core @ signs) / (n * (n - 1)))
-
-
-def _bandwidth(x: Array, y: Array) -> float:
-    """Return the median distance of some rows, the bandwidth of exp(-r^2 / bandwidth^2)."""
-    rows = np.concatenate([x[:_BANDWIDTH_ROWS], y[:_BANDWIDTH_ROWS]])
-    return math.sqrt(_median(pdist(rows, "sqeuclidean")))
-
-
-def _shuffled(x: Array, y: Array, seed: int) -> tuple[Array, Array]:
-    """Return contiguous copies in random order, as bins of consecutive rows need them."""
-    rng = np.random.default_rng(seed)
-    return np.ascontiguousarray(rng.permutation(x)), np.ascontiguousarray(rng.permutation(y))
-
-
-def _decided(probability: float, seed: int) -> bool:
-    """Return a rejection with a probability: few bins have few labellings, and ties are broken at random."""
-    return float(np.squeeze(probability)) > np.random.default_rng(seed).random()
 
 
 def _held_out(x: Array, y: Array, seed: int, fit: Callable[[Array, Array], Callable[[Array], Array]]) -> float:

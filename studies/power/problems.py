@@ -141,3 +141,52 @@ PROBLEMS = (
     Problem("null: Gaussian, d = 5", normal(5), lambda e: normal(5)),
     Problem("null: lognormal, d = 3", _lognormal(1.0), _lognormal),
 )
+
+
+def _interaction(share: float) -> Draw:
+    """Return Gaussian rows of three, the third with the sign of the product of the others in a share of the rows."""
+
+    def draw(n: int, rng: np.random.Generator) -> Array:
+        rows = rng.standard_normal((n, 3))
+        moved = rng.random(n) < share
+        rows[moved, 2] = np.abs(rows[moved, 2]) * np.sign(rows[moved, 0] * rows[moved, 1])
+        return rows
+
+    return draw
+
+
+def _peaked(share: float) -> Draw:
+    """Return Gaussian rows of four, a share of them Laplace distributed with variance 1."""
+
+    def draw(n: int, rng: np.random.Generator) -> Array:
+        rows = rng.standard_normal((n, 4))
+        moved = rng.random(n) < share
+        rows[moved] = rng.laplace(size=(int(moved.sum()), 4)) / math.sqrt(2.0)
+        return rows
+
+    return draw
+
+
+def _two_hills(distance: float) -> Draw:
+    """Return rows in the plane with variances 1, the first coordinate a mixture of two Gaussians."""
+
+    def draw(n: int, rng: np.random.Generator) -> Array:
+        rows = rng.standard_normal((n, 2))
+        rows[:, 0] = math.sqrt(1.0 - distance**2) * rows[:, 0] + distance * rng.choice([-1.0, 1.0], size=n)
+        return rows
+
+    return draw
+
+
+#: Problems that played no part in choosing the kernels of the default; effects fall as n^-1/2.
+UNSEEN = (
+    Problem("covariance, d = 20", normal(20), lambda e: _neighbours(20, e), (0.4, 0.28, 0.18, 0.09, 0.53, 0.18)),
+    Problem("mean, d = 200", normal(200), lambda e: normal(200, shift=e), (0.085, 0.06, 0.038, 0.019, 0.11, 0.038)),
+    Problem("interaction, d = 3", normal(3), _interaction, (1.0, 0.8, 0.5, 0.25, 1.0, 0.5)),
+    Problem("peaked, d = 4", normal(4), _peaked, (1.0, 0.9, 0.57, 0.28, 1.0, 0.57)),
+    Problem("two hills, d = 2", normal(2), _two_hills, (0.95, 0.9, 0.82, 0.6, 0.97, 0.82)),
+    Problem("lognormal scale, d = 3", _lognormal(1.0), _lognormal, (1.28, 1.2, 1.13, 1.06, 1.4, 1.13)),
+)
+
+#: All problems; their places in this order are part of the seeds.
+ALL = PROBLEMS + UNSEEN

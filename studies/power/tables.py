@@ -9,7 +9,7 @@ from studies.harness.counts import Row
 from studies.harness.estimates import Estimate, proportion
 from studies.harness.markdown import table
 from studies.power.methods import DEFAULT, Method, methods
-from studies.power.problems import PROBLEMS, SIZES
+from studies.power.problems import ALL, SIZES
 from studies.power.trials import Costs
 
 #: The default is as good as another test if its power is at most this much smaller.
@@ -18,7 +18,7 @@ MARGIN = 0.03
 #: Counts of one size by problem and test.
 Grid = dict[str, dict[str, Row]]
 
-_IS_NULL = {problem.name: problem.is_null for problem in PROBLEMS}
+_IS_NULL = {problem.name: problem.is_null for problem in ALL}
 
 
 def tables(rows: Sequence[Row], group: str, costs: Costs, missing: dict[str, str]) -> str:
@@ -127,7 +127,7 @@ def missing_of(some: Sequence[Method]) -> dict[str, str]:
 
 def _grid(rows: Sequence[Row], n_x: int, n_y: int) -> Grid:
     grid: Grid = {}
-    for problem in PROBLEMS:
+    for problem in ALL:
         own = [row for row in rows if (row["problem"], row["n_x"], row["n_y"]) == (problem.name, n_x, n_y)]
         if own:
             grid[problem.name] = {row["method"]: row for row in own}

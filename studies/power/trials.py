@@ -13,7 +13,7 @@ import numpy as np
 
 from studies.harness.counts import Row
 from studies.power.methods import Method, methods
-from studies.power.problems import PROBLEMS, SIZES
+from studies.power.problems import ALL, PROBLEMS, SIZES
 
 #: Trials of one task.
 TASK_TRIALS = 50
@@ -61,8 +61,8 @@ def count(cell: Cell, trials: range, seed: int) -> list[Row]:
 
 def one_trial(cell: Cell, trial: int, seed: int) -> tuple[bool, float]:
     """Return whether the test rejects in a trial, and its CPU seconds; all tests of a trial get the same samples."""
-    place = [problem.name for problem in PROBLEMS].index(cell.problem)
-    x, y = PROBLEMS[place].samples(cell.n_x, cell.n_y, np.random.default_rng([seed, place, cell.n_x, cell.n_y, trial]))
+    place = [problem.name for problem in ALL].index(cell.problem)
+    x, y = ALL[place].samples(cell.n_x, cell.n_y, np.random.default_rng([seed, place, cell.n_x, cell.n_y, trial]))
     method = _warmed_up(cell.group, cell.method)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -91,7 +91,7 @@ def cells_of(
     """Return the cells of a group at the sizes of ``trials``, small samples first."""
     found = []
     for n_x, n_y in sorted(trials, key=SIZES.index):
-        for problem in PROBLEMS:
+        for problem in ALL if group == "fisher" else PROBLEMS:
             if problem.is_null and n_x + n_y > NULL_ROWS:
                 continue
             for method in methods(group, only):

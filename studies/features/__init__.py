@@ -1,0 +1,1 @@
+"""Study of random Fourier features: power, time and levels where they take the place of blocks."""

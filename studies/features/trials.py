@@ -1,0 +1,88 @@
+"""Cells of the study, and the trials of each: all tests of a trial get the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+
+import numpy as np
+
+from btests.plan import Array
+from studies.features.methods import EQUAL, SLOW, UNEQUAL, Test, default, runs
+from studies.features.problems import NULLS, PROBLEMS
+from studies.harness.counts import Row
+from studies.harness.rejections import ProblemCell, count_rejections
+
+#: Levels by the names of their columns.
+LEVELS = {"rejections": 0.05, "at_01": 0.01}
+
+#: Rows of y by those of x, where samples have different lengths.
+SHORT = {600: 30, 10_000: 300, 100_000: 1000}
+
+#: Trials by rows of x, of samples of one length and of different lengths; and trials without a difference, of both.
+EQUAL_TRIALS = {16_384: 40, 65_536: 10}
+SHORT_TRIALS = {600: 20, 10_000: 10, 100_000: 5}
+NULL_TRIALS, SHORT_NULL_TRIALS = 900, 150
+
+# Trials of tests that take most of the time.
+_SLOW_TRIALS = {16_384: 20, 65_536: 5}
+
+
+def equal_cells(quick: bool) -> Iterator[ProblemCell]:
+    """Yield the problems with samples of one length."""
+    for n, trials in EQUAL_TRIALS.items():
+        for place, problem in enumerate(PROBLEMS):
+            # Of the larger number of rows, the problems that are also tested with different lengths.
+            few = (place < 2 and n == min(EQUAL_TRIALS)) if quick else (n == min(EQUAL_TRIALS) or problem.short > 0.0)
+            if few:
+                yield ProblemCell(place, problem.name, n, 2 if quick else trials)
+
+
+def short_cells(quick: bool) -> Iterator[ProblemCell]:
+    """Yield the problems with samples of different lengths."""
+    for n, trials in SHORT_TRIALS.items():
+        for place, problem in enumerate(PROBLEMS):
+            if problem.short and not (quick and (n > 600 or place > 1)):
+                yield ProblemCell(place, problem.name, n, 2 if quick else trials)
+
+
+def null_cells(quick: bool) -> Iterator[ProblemCell]:
+    """Yield the samples without a difference."""
+    for place, (name, (_, n_x, n_y)) in enumerate(NULLS.items()):
+        trials = NULL_TRIALS if n_x == n_y else SHORT_NULL_TRIALS
+        yield ProblemCell(100 + place, name, n_x, 3 if quick else trials)
+
+
+def _tests(methods: Mapping[str, Test], x: Array, y: Array, seed: int) -> dict[str, Callable[[], float]]:
+    return {name: partial(test, x, y, seed) for name, test in methods.items() if runs(name)}
+
+
+def count_equal(cell: ProblemCell, trials: range, seed: int) -> list[Row]:
+    """Return rejections and CPU seconds of the tests of samples of one length."""
+
+    def tests(rng: np.random.Generator, trial: int) -> dict[str, Callable[[], float]]:
+        slow = SLOW if trial >= _SLOW_TRIALS[cell.n] else ()
+        methods = {name: test for name, test in EQUAL[cell.n].items() if name not in slow}
+        return _tests(methods, *PROBLEMS[cell.place].samples(cell.n, cell.n, rng), trial)
+
+    return count_rejections(cell, tests, trials, seed, LEVELS)
+
+
+def count_short(cell: ProblemCell, trials: range, seed: int) -> list[Row]:
+    """Return rejections and CPU seconds of the tests of samples of different lengths."""
+
+    def tests(rng: np.random.Generator, trial: int) -> dict[str, Callable[[], float]]:
+        methods = {name: test for name, test in UNEQUAL.items() if cell.n == 600 or name != "all permutations"}
+        return _tests(methods, *PROBLEMS[cell.place].samples(cell.n, SHORT[cell.n], rng), trial)
+
+    return count_rejections(cell, tests, trials, seed, LEVELS)
+
+
+def count_null(cell: ProblemCell, trials: range, seed: int) -> list[Row]:
+    """Return rejections and CPU seconds of the default by features where there is no difference."""
+    draw, n_x, n_y = NULLS[cell.problem]
+
+    def tests(rng: np.random.Generator, trial: int) -> dict[str, Callable[[], float]]:
+        return _tests({"default": default}, draw(n_x, rng), draw(n_y, rng), trial)
+
+    return count_rejections(cell, tests, trials, seed, LEVELS)
