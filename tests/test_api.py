@@ -14,7 +14,6 @@ import pytest
 
 import btests
 from btests import (
-    Aggregate,
     CrossMMD,
     Energy,
     Gaussian,
@@ -30,7 +29,7 @@ from btests import (
     ThirdCumulant,
     _core,
     btest,
-    default_family,
+    default_aggregate,
     median_bandwidth,
 )
 from btests.data.sample import Sample
@@ -184,7 +183,7 @@ def test_one_block_does_not_depend_on_the_order_of_unpaired_rows() -> None:
 # What goes in
 
 
-@pytest.mark.parametrize("lengths", [(4, 4), (10, 12), (100, 100), (2000, 30)], ids=str)
+@pytest.mark.parametrize("lengths", [(4, 4), (10, 12), (100, 100), (1000, 800)], ids=str)
 def test_default_is_one_block_where_the_budget_affords_it(lengths: tuple[int, int]) -> None:
     x, y = two_samples(*lengths)
     result = btest(x, y, seed=1)
@@ -195,7 +194,7 @@ def test_default_is_one_block_where_the_budget_affords_it(lengths: tuple[int, in
 
 def test_budget_decides_the_block_size() -> None:
     x, y = two_samples(1000, 1000)
-    results = [btest(x, y, seed=1, budget=budget) for budget in (1e-6, 1e-3, 3e-3, 1.0)]
+    results = [btest(x, y, seed=1, budget=budget, statistic="blocks") for budget in (1e-6, 1e-3, 3e-3, 1.0)]
     assert [r.block_rule for r in results] == ["n^0.5", "budget", "budget", "one block"]
     sizes = [r.block_size for r in results]
     assert sizes == sorted(set(sizes))
@@ -294,7 +293,7 @@ def test_columns_of_whole_and_missing_aware_numbers() -> None:
 
 def test_the_default_aggregates_and_is_the_median_where_flips_are_not_asked_for() -> None:
     x, y = two_samples(90, 90)
-    assert btest(x, y, seed=1) == btest(x, y, kernel=Aggregate(default_family()), seed=1)
+    assert btest(x, y, seed=1) == btest(x, y, kernel=default_aggregate(), seed=1)
     one, other = (btest(x, y, kernel=k, null="third-cumulant", block_size=2, seed=1) for k in (None, "gaussian"))
     assert one == other
 
@@ -464,15 +463,9 @@ def test_a_null_of_ones_own() -> None:
         def statistic(self, summary: Any) -> float:
             return float(np.median(summary.values))
 
-        def distribution(self, summary: Any, seed: int) -> Any:
+        def distribution(self, summary: Any, seed: int, n_threads: int | None = None) -> Any:
             return btests.nulls.NormalDistribution(1.0)
 
     x, y = two_samples()
     result = btest(x, y, null=Always(), seed=1)
     assert result.statistic == np.median(result.block_values)
-
-
-def test_public_names() -> None:
-    assert len(set(btests.__all__)) == len(btests.__all__)
-    for name in btests.__all__:
-        assert hasattr(btests, name)

@@ -14,7 +14,7 @@ from btests import Energy, Gaussian, Kernel, Laplacian, OnColumns, Pairwise, Pol
 from btests.block_size import BlockRule, check_block_rule
 from btests.data.sample import Sample
 from btests.selection import MedianFamily, bandwidths
-from btests.statistics.cost import pair_seconds
+from btests.statistics.cost import hsic_pair_seconds, pair_seconds
 
 
 @given(
@@ -84,3 +84,16 @@ def test_names_of_rules() -> None:
         check_block_rule("root")
     with pytest.raises(TypeError, match=r"2\.5"):
         check_block_rule(2.5)
+
+
+def test_cost_of_hsic_grows_with_kernels_and_columns() -> None:
+    one = hsic_pair_seconds(1, 1, 2)
+    assert one < hsic_pair_seconds(1, 2, 2) < hsic_pair_seconds(2, 2, 2) < hsic_pair_seconds(5, 5, 2)
+    assert one < hsic_pair_seconds(1, 1, 100)
+    assert 10.0 * one < hsic_pair_seconds(1, 1, 2, compiled=False)
+
+
+def test_budgets_of_numpy() -> None:
+    assert check_block_rule(None, None, np.float32(0.5)).budget == 0.5
+    with pytest.raises(ValueError, match="budget must be a positive number"):
+        check_block_rule(None, None, np.float32(np.inf))

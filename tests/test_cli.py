@@ -11,7 +11,8 @@ from typing import NamedTuple
 import pytest
 
 import btests
-from btests.cli import commands, main
+from btests.cli import main
+from btests.cli.command_group import commands
 
 
 class Output(NamedTuple):

@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-PAGES = ("guide", "method", "compare", "independence", "large", "anytime")
+PAGES = ("guide", "method", "compare", "designs", "independence", "large", "features", "anytime", "ho-shieh")
 DOCUMENTS = [path for path in (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in PAGES)) if path.exists()]
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -100,7 +100,9 @@ def test_the_guide_shows_real_output() -> None:
     assert {command for command, _ in _SHOWN.findall(text)} >= {"btests demo", "python examples/strings.py"}
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", *(f"docs/{page}.md" for page in PAGES)])
+@pytest.mark.parametrize(
+    "name", ["README.md", "CONTRIBUTING.md", "SECURITY.md", *(f"docs/{page}.md" for page in PAGES)]
+)
 def test_documents_name_files_that_exist(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     named = set(re.findall(r"`((?:src|tests|examples|docs|benchmarks)/[\w./-]+\.\w+)`", text))

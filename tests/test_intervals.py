@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from btests import Gaussian, SignFlip, Stream, btest
+from btests import Gaussian, Matern, SignFlip, Stream, btest
 from btests.data.sample import Sample
 from btests.intervals import Spread, estimate_spread
 from btests.plan import Plan
@@ -187,3 +187,12 @@ def test_few_draws_do_not_move_an_interval() -> None:
     few, many = (btest(x, y, kernel=Gaussian(1.0), null=SignFlip(n), seed=1) for n in (19, 1999))
     assert few.confidence_interval(0.99) == many.confidence_interval(0.99)
     assert few.pvalue_above(0.01) == many.pvalue_above(0.01) < 1e-3
+
+
+def test_rows_so_far_apart_that_squared_distances_overflow() -> None:
+    # Warnings are errors here: numpy has one for each overflow.
+    rng = np.random.default_rng(0)
+    for kernel in (Matern(1.0), Gaussian(1.0)):
+        result = btest(rng.normal(size=(8, 3)), 1e299 * rng.normal(size=(9, 3)), kernel=kernel, seed=0)
+        low, high = result.confidence_interval()
+        assert 0.0 <= low <= high

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy.stats import binom
 
@@ -27,6 +28,7 @@ def test_the_sample_that_differs_is_named() -> None:
     assert "B-test of 3 samples: not all of one distribution" in str(found)
     assert json.loads(found.to_json())["sizes"] == [120, 130, 140]
     assert found == ksample_test(*samples(1.0, 1.0, 2.0), names=["a", "b", "c"], seed=1)
+    assert r"\x1b[2J 120" in str(ksample_test(*samples(1.0, 1.0), names=["\x1b[2J", "b"], seed=1))
 
 
 def test_the_statistic_is_a_weighted_sum_of_biased_mmds() -> None:
@@ -67,8 +69,45 @@ def test_kernels_and_families() -> None:
         ([np.ones((9, 2)), np.ones((9, 2))], {"names": ["a", "a"]}, "names must be one for each"),
         ([np.ones((3, 1)), np.ones((3, 1))], {}, "at least 8 pairs"),
         ([np.ones((9, 2)), np.full((9, 2), np.nan)], {}, "sample 1"),
+        ([np.ones((9, 2)), np.ones((9, 2))], {"kernel": "gausian"}, "^kernel must be one of .*, got 'gausian'"),
     ],
 )
 def test_bad_input_gets_a_sentence(given: list[Any], options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         ksample_test(*given, **options)
+
+
+def test_lazy_frames_are_refused_without_a_warning_of_theirs() -> None:
+    lazy = pl.DataFrame({"a": [1.0] * 9}).lazy()
+    with pytest.raises(TypeError, match="sample 0 is a lazy frame"):
+        ksample_test(lazy, lazy)
+
+
+def test_a_null_for_one_kernel_is_refused_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    def permuted(*_: object) -> None:
+        raise AssertionError("permutations are drawn")
+
+    monkeypatch.setattr("btests.statistics.paired_gram.PairedGram.permuted", permuted)
+    x, y = np.random.default_rng(0).normal(size=(2, 100, 2))
+    several: list[Any] = [Gaussian(1.0), btests.Energy()]
+    with pytest.raises(ValueError, match="null must be SignFlip"):
+        ksample_test(x, y, seed=1, null="permutation", kernel=several)
+    with pytest.raises(ValueError, match="null must be SignFlip"):
+        btests.independence_test(x, y, seed=1, null="permutation", kernel_x=several)
+
+
+def test_messages_escape_the_names_of_samples() -> None:
+    with pytest.raises(ValueError, match=r"^sample a\\x1b\[2J has no columns$"):
+        ksample_test(np.zeros((0, 0)), np.zeros((3, 1)), names=["a\x1b[2J", "b"])
+
+
+def test_bandwidths_so_small_that_scaled_distances_overflow() -> None:
+    # Warnings are errors here: numpy has one for each overflow.
+    x, y = np.random.default_rng(0).normal(size=(2, 40, 3))
+    for kernel in (Gaussian(1e-200), btests.Laplacian(1e-200), btests.Matern(1e-200)):
+        assert 0.0 < ksample_test(1e-200 * x, y, kernel=kernel, seed=0).pvalue <= 1.0
+
+
+def test_a_flag_of_a_null_is_checked() -> None:
+    with pytest.raises(TypeError, match="skewed must be True or False, got NotImplemented"):
+        btests.ExactMoments(NotImplemented)

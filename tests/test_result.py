@@ -192,7 +192,7 @@ def test_sorted_rows_are_warned_of_where_they_are_not_shuffled(flipped: bool) ->
     y = y[::-1].copy() if flipped else y
     kernel = Gaussian(1.0)
     assert btest(x, y, kernel=kernel, seed=1, block_size=40).pvalue > 1e-3
-    with pytest.warns(OrderWarning, match="neighbouring blocks are alike"):
+    with pytest.warns(OrderWarning, match="values of neighbouring blocks are correlated"):
         found = btest(x, y, kernel=kernel, seed=1, block_size=40, shuffle=False)
     assert found.rejects(0.01)  # the wrong answer that the warning is about
     stream = Stream(kernel, 40, seed=1)

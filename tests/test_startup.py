@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -19,10 +21,17 @@ def modules_after(code: str) -> set[str]:
     return set(run.stdout.rpartition("MODULES")[2].split())
 
 
-def test_import_takes_numpy_and_nothing_heavy() -> None:
-    modules = modules_after("import btests")
+def test_import_takes_nothing_heavy() -> None:
+    assert not modules_after("import btests") & (HEAVY | {"numpy", "typing", "click", "btests.cli"})
+    assert not modules_after("import btests.cli") & (HEAVY | {"numpy", "typing", "click"})
+    modules = modules_after("from btests import btest")
     assert "numpy" in modules
     assert not modules & (HEAVY | {"click", "btests.cli"})
+
+
+def test_modules_are_attributes_of_the_package() -> None:
+    code = "import btests\nassert btests.kernels.Gaussian is btests.Gaussian and btests.datasets.blobs"
+    assert "btests.datasets" in modules_after(code)
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["help"], ["demo", "--help"], ["--version"]])
@@ -49,8 +58,17 @@ def test_files_and_clusters_wait_until_they_are_needed() -> None:
     assert not modules_after(code) & later
 
 
+def test_types_are_of_the_public_names() -> None:
+    tree = ast.parse(Path(btests.__file__).read_text(encoding="utf-8"))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    typed = {alias.asname: f"{node.module}.{alias.name}" for node in imports for alias in node.names if alias.asname}
+    listed = {name: module for module, names in btests._PUBLIC.items() for name in names.split()}
+    assert typed == {name: f"btests.{module}.{name}" for name, module in listed.items()}
+
+
 def test_names_that_wait_are_there() -> None:
-    code = "import btests\nassert not [n for n in btests.__all__ if n not in dir(btests) or not hasattr(btests, n)]"
+    assert dir(btests) == vars(btests)["__all__"] == sorted(btests._MODULES)
+    code = "import btests\nassert not [n for n in dir(btests) if not hasattr(btests, n)]"
     assert "btests.sequential.sequential_test" in modules_after(code)
     assert "btests.streaming.stream" in modules_after("from btests import Stream")
     with pytest.raises(AttributeError, match="module 'btests' has no attribute 'Strem'"):

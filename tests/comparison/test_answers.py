@@ -52,7 +52,7 @@ def test_what_moved_is_named(name: str, changed: Any, what: str) -> None:
     assert found.columns[0].name == name
     assert found.columns[0].changed
     assert found.columns[0].changes[0].quantity == what
-    assert found.columns[0].pvalue_corrected == 1 / 2000
+    assert (found.columns[0].pvalue, found.columns[0].pvalue_corrected) == (1 / 2000, found.pvalue)
     assert name in str(found).splitlines()[0]
 
 
@@ -75,8 +75,9 @@ def test_level_of_the_verdict_and_of_columns() -> None:
     for trial in range(trials):
         rng = np.random.default_rng([7, trial])
         found = btests.compare(table(rng, 45), table(rng, 30), alpha=alpha, seed=trial, null=btests.SignFlip(99))
-        pairs = found.tests[2].pvalue
-        counts += [found.different, any(c.changed for c in found.columns), pairs <= alpha]
+        columns, pairs = (test.pvalue for test in found.tests[1:])
+        counts += [found.different, columns <= alpha, pairs <= alpha]
+        assert found.different or not any(c.changed for c in found.columns)
     low, high = count_bounds(trials, alpha, alpha)
     assert all(low <= count <= high for count in counts), counts
 
@@ -137,6 +138,7 @@ def test_one_screen(shell: Shell, files: tuple[str, str]) -> None:
 
 def test_verbose_says_how_much_memory(shell: Shell, files: tuple[str, str]) -> None:
     assert "MB of memory" in shell("a.csv", "b.csv", "--verbose").err
+    assert "there is no file 'c.csv'" in shell.refused("a.csv", "c.csv", "--verbose")
 
 
 def test_files_without_a_command(shell: Shell, files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -176,13 +178,13 @@ def test_few_rows(n_a: int, n_b: int) -> None:
     assert str(found)
 
 
-@pytest.mark.parametrize(("n_a", "n_b", "least"), [(2, 2, 0.75), (2, 3, 0.375), (4, 4, 0.1875), (4, 6, 1.5 / 16)])
+@pytest.mark.parametrize(("n_a", "n_b", "least"), [(2, 2, 0.75), (2, 3, 0.15), (4, 4, 0.1875), (2, 4, 0.1)])
 def test_so_few_rows_that_no_difference_could_be_found(n_a: int, n_b: int, least: float) -> None:
     rng = np.random.default_rng(0)
     found = btests.compare({"u": rng.normal(size=n_a)}, {"u": rng.normal(size=n_b) + 100}, seed=0)
     assert not found.different
     assert found.pvalue >= least
-    assert found.to_dict()["verdict"]["smallest_pvalue"] == least
+    assert found.to_dict()["verdict"]["smallest_pvalue"] == pytest.approx(least)
     sentence = f"with so few rows none could be: the smallest p-value possible is {least:.3g}, above the level 0.05."
     assert sentence in " ".join(str(found).splitlines())
 

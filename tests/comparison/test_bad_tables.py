@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -16,6 +22,9 @@ from tests.comparison.conftest import Shell
 def test_no_such_file(shell: Shell, files: tuple[str, str]) -> None:
     assert "there is no file 'nowhere.csv'" in shell.refused("nowhere.csv", "b.csv")
     assert "no file matches 'part-*.csv'" in shell.refused("a.csv", "part-*.csv")
+    for call in (btests.compare, btests.btest):
+        with pytest.raises(FileNotFoundError, match=r"^there is no file 'nowhere\.csv'$"):
+            call("nowhere.csv", "b.csv")
     Path("data.xyz").write_text("1")
     assert "'data.xyz' is of no known format" in shell.refused("data.xyz", "b.csv")
 
@@ -192,6 +201,8 @@ def test_dates_as_text_that_could_be_either(shell: Shell) -> None:
 def test_duplicated_names(shell: Shell, files: tuple[str, str]) -> None:
     Path("twice.csv").write_text("u,v,u\n1,2,3\n4,5,6\n")
     assert "'twice.csv' has more than one column called 'u'" in shell.refused("twice.csv", "b.csv")
+    pq.write_table(pa.table([["p", "q"], ["r", "s"]], names=["u", "u"]), "twice.parquet")
+    assert "'twice.parquet' has more than one column called 'u'" in shell.refused("twice.parquet", "b.csv")
 
 
 def test_markup_is_text(shell: Shell) -> None:
@@ -215,6 +226,24 @@ def test_output_paths(shell: Shell, files: tuple[str, str]) -> None:
     Path("link.html").symlink_to("elsewhere.html")
     assert "'link.html' exists already" in shell.refused("a.csv", "b.csv", "--report", "link.html")
     assert "File name too long" in shell.refused("a.csv", "b.csv", "--report", "r" * 300 + ".html")
+    assert "--report has no name; name a file." in shell.refused("a.csv", "b.csv", "--report", "")
+    assert "--report is a file, and - is standard output" in shell.refused("a.csv", "b.csv", "--report", "-")
+
+
+def test_pipes_are_neither_written_nor_read(shell: Shell, files: tuple[str, str]) -> None:
+    os.mkfifo("pipe.csv")  # without a reader or a writer: opening it would wait for ever
+    refused = shell.refused("a.csv", "b.csv", "--report", "pipe.csv", "--force")
+    assert "--report must be a file, and 'pipe.csv' is a pipe or a device" in refused
+    assert "'pipe.csv' is a pipe or a device; name a file" in shell.refused("a.csv", "pipe.csv")
+    assert "'pipe.csv' is no file" in shell.refused("a.csv", "b.csv", "--memory", "1kB", "--checkpoint", "pipe.csv")
+
+
+def test_a_report_is_not_written_where_the_answer_is_printed(files: tuple[str, str]) -> None:
+    command = [sys.executable, "-m", "btests", "compare", "a.csv", "b.csv", "--force", "--report", "/dev/stdout"]
+    with Path("answer.txt").open("wb") as file:
+        found = subprocess.run(command, stdout=file, stderr=subprocess.PIPE, check=False)
+    assert (found.returncode, Path("answer.txt").read_bytes()) == (2, b"")
+    assert b"'/dev/stdout' is where the command prints; name another file" in found.stderr
 
 
 def test_pickles_are_never_loaded(shell: Shell, files: tuple[str, str]) -> None:
@@ -253,7 +282,14 @@ def test_files_that_are_named_like_something_else(
         (["a.csv", "b.csv", "b.csv"], "compare takes two tables, got 3"),
         (["a.csv", "b.csv", "--by", "flag"], "--by splits one table"),
         (["a.csv", "--by", "nothing"], "there is no column 'nothing' in a.csv"),
-        (["a.csv", "--by", "colour"], "has more than two different values"),
+        (["a.csv", "--by", "colour", "--memory", "1kB"], "has more than two different values"),
+        (["a.csv", "--by", "colour", "--tolerance", "5%"], "--tolerance is for two sides, and 'colour' has 3 groups"),
+        (["a.csv", "--by", "colour", "--null", "normal"], "--null of 3 groups must be sign-flip, got normal"),
+        (["a.csv", "--by", "colour", "--workers", "2", "--max-rows", "9"], "--workers computes the joint test"),
+        (["a.csv", "--by", "colour", "--columns", "colour"], "--columns names 'colour', which splits the table"),
+        (["a.csv", "--by", "colour", "--exclude", "sise"], "--exclude names 'sise', which is not in a.csv"),
+        (["a.csv", "--by", "colour", "--block-size", "2"], "--block-size must be at least 4"),
+        (["a.csv", "--by", "size"], "at most 50 groups are compared at once; name two of them with --a and --b"),
         (["a.csv", "--by", "colour", "--a", "red"], "--a and --b go together"),
         (["a.csv", "--by", "colour", "--a", "red", "--b", "red"], "are the same value"),
         (["a.csv", "b.csv", "--columns", "sise"], "--columns names 'sise', which is not in a.csv nor in b.csv"),
@@ -271,9 +307,9 @@ def test_mistakes_at_the_command_line(shell: Shell, files: tuple[str, str], argu
 
 
 def test_files_larger_than_memory(shell: Shell, files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from btests.comparison import reading
+    from btests.comparison import sources
 
-    monkeypatch.setattr(reading, "free_bytes", lambda: 1000)
+    monkeypatch.setattr(sources, "free_bytes", lambda: 1000)
     assert "'a.csv' has" in shell.refused("a.csv", "b.csv")
 
 
@@ -299,13 +335,77 @@ def test_whole_numbers_that_floats_cannot_tell_apart() -> None:
     assert "which are rounded: neighbours may become equal" in " ".join(btests.compare(a, b, seed=1).notes)
 
 
+def test_whole_numbers_in_text_beyond_the_range_of_integers(shell: Shell) -> None:
+    for name, low in (("p", 0), ("q", 400)):
+        Path(f"{name}.csv").write_text("v,w\n" + "".join(f"{2**70 + low + i},{i % 7}\n" for i in range(200)))
+    found = shell("p.csv", "q.csv", "--json").json
+    assert found["verdict"]["different"]
+    assert f"column 'v' has numbers beyond 2^53; {2**70} was subtracted from them" in found["notes"]
+    for name in "pq":
+        Path(f"{name}.csv").write_text("v,w\n" + "".join(f"{i + 1}e20,{i % 7}\n" for i in range(200)))
+    assert not shell("p.csv", "q.csv", "--json").json["verdict"]["different"]
+
+
+def test_decimals_that_floats_cannot_tell_apart() -> None:
+    a, b = (
+        pa.table({"v": pa.array([Decimal(10**30 + low + i) for i in range(100)], pa.decimal128(38, 0))})
+        for low in (0, 100)
+    )
+    found = btests.compare(a, b, seed=1)
+    assert found.different
+    assert f"column 'v' has numbers beyond 2^53; {10**30} was subtracted from them" in found.notes
+
+
+def test_a_file_and_a_frame(files: tuple[str, str]) -> None:
+    frame = pd.read_csv("b.csv")
+    assert btests.compare("a.csv", frame, seed=1).pvalue == btests.compare("a.csv", "b.csv", seed=1).pvalue
+
+
+def test_json_that_is_nested_very_deep(shell: Shell) -> None:
+    Path("deep.jsonl").write_text(('{"a":' + "[" * 20000 + "]" * 20000 + "}\n") * 3)
+    assert "nested 20001 deep, and at most 500 are read" in shell.refused("deep.jsonl", "deep.jsonl")
+    Path("flat.jsonl").write_text("".join(f'{{"a": {i % 7}, "b": "{"[" * 600}"}}\n' for i in range(60)))
+    assert shell("flat.jsonl", "flat.jsonl", "--json").json["verdict"]["pvalue"] == 1.0
+
+
+def test_a_name_that_is_not_text(shell: Shell, files: tuple[str, str]) -> None:
+    name = os.fsdecode(b"n\xff\xfe.csv")
+    shutil.copy("a.csv", name)
+    assert r"the name 'n\udcff\udcfe.csv' is not UTF-8" in shell.refused(name, "b.csv")
+
+
+def test_a_checkpoint_on_another_file(shell: Shell, files: tuple[str, str]) -> None:
+    refused = shell.refused("a.csv", "b.csv", "--checkpoint", "b.csv")
+    assert "--checkpoint 'b.csv' is one of the tables; name another" in refused
+    refused = shell.refused("a.csv", "b.csv", "--checkpoint", "c", "--report", "c")
+    assert "--checkpoint and --report are both 'c'; name two files" in refused
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--a", "1"], "--a and --b are values of the column that --by names"),
-        (["--delimiter", "||"], "--delimiter must be one character, got '||'"),
-        (["--delimiter", ""], "--delimiter must be one character, got ''"),
+        (["--null", "pearson", "--block-size", "50"], "all rows at once: --block-size must be 300, got 50"),
+        (["--checkpoint", ""], "--checkpoint must be the path of a file, got ''"),
+        (["--delimiter", "||"], "--delimiter must be one ASCII character and no quote, got '||'"),
+        (["--delimiter", ""], "--delimiter must be one ASCII character and no quote, got ''"),
     ],
 )
 def test_options_that_do_not_fit(shell: Shell, files: tuple[str, str], options: list[str], message: str) -> None:
     assert message in shell.refused("a.csv", "b.csv", *options)
+
+
+def test_a_table_without_a_name_or_of_a_whole_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="the name of a file is empty, ''"):
+        btests.compare("", "")
+    for empty in (".", tmp_path, Path()):
+        with pytest.raises(ValueError, match="holds no data files"):
+            btests.compare(empty, empty)
+    (tmp_path / "inside").mkdir()
+    for k in range(30):
+        (tmp_path / "inside" / f"{k}.dat").touch()
+    monkeypatch.setattr("btests.data.file_search._MOST_ENTRIES", 20)
+    for path in (".", "inside/*", "**", "**/*.zzz", "*/*.zzz"):
+        with pytest.raises(ValueError, match="holds more than 20 files and folders; name those of the table"):
+            btests.compare(path, path)

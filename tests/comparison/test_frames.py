@@ -59,7 +59,7 @@ def test_unsigned_numbers_that_floats_cannot_tell_apart() -> None:
     [
         (pd.DataFrame(np.zeros((3, 2)), columns=["v", "v"]), "a has more than one column called 'v'"),
         (pd.DataFrame({"m": [1, "x", 2.5]}), "column 'm' of a holds values of several types: Could not convert 'x'"),
-        ({"fine": [1, 2], "odd": [1 + 2j, 1j]}, "'a' has a column, 'odd', that is no column of a table"),
+        ({"fine": [1, 2], "odd": [1 + 2j, 1j]}, "column 'odd' of 'a' holds complex numbers"),
     ],
 )
 def test_the_column_is_named(table: Any, sentence: str) -> None:

@@ -206,3 +206,10 @@ def test_one_table_with_both_sides(tables: tuple[Any, Any]) -> None:
         in_pieces(path, by="count")
     with pytest.raises(ValueError, match=r"there is no column 'month' in both\.csv"):
         in_pieces(path, by="month")
+
+
+@pytest.mark.parametrize("cell", ["", '""'])
+def test_a_column_without_a_cell_in_text(shell: Shell, cell: str) -> None:
+    for name in "ab":
+        Path(f"{name}.csv").write_text("u,v\n" + "".join(f"{k % 7},{cell}\n" for k in range(50)), encoding="utf-8")
+    assert in_pieces("a.csv", "b.csv").pvalue > 0.05

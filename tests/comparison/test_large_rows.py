@@ -242,7 +242,7 @@ def test_json_lines_that_begin_like_times(shell: Shell, monkeypatch: pytest.Monk
     with Path("a.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"when": "late", "n": 1, "extra": 2}\n')
     with pytest.raises(
-        ValueError, match=r"'a\.jsonl' has 'extra' in rows \d+ to 3002, which its first rows do not have"
+        ValueError, match=r"'a\.jsonl' has 'extra' in lines \d+ to 3002, which its first lines do not have"
     ):
         in_pieces("a.jsonl", "b.jsonl")
 

@@ -68,7 +68,8 @@ def test_streams_that_the_shell_closed(shell: Shell, files: tuple[str, str]) -> 
         subprocess.run(["sh", "-c", f"{words} {rest}"], capture_output=True, text=True, check=False)
         for rest in ("a.csv b.csv >&-", "- b.csv <&-", "a.csv b.csv 2>&-")
     ]
-    assert (found[0].returncode, found[0].stderr) == (0, "")
+    closed = "btests: standard output is closed, and has no place for an answer.\n"
+    assert (found[0].returncode, found[0].stderr) == (2, closed)
     assert (found[2].returncode, found[2].stdout[:13]) == (0, "No difference")
     assert (found[1].returncode, found[1].stderr) == (2, "btests: standard input is closed.\n")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from pathlib import Path
 
 import numpy as np
@@ -67,3 +68,10 @@ def test_another_zone_than_utc_is_noted() -> None:
         times = [TIMES[rng.integers(0, 50, 200)].tz_localize("UTC").tz_convert(zone) for _ in range(2)]
         found = btests.compare(*(pd.DataFrame({"t": side}) for side in times), seed=0)
         assert (found.notes == (f"column 't' has times of {zone}: compared, and shown, in UTC",)) == noted
+
+
+def test_times_beside_nothing_but_missing_cells() -> None:
+    days = [datetime.date(2024, 1, 1 + k) for k in range(20)]
+    found = btests.compare({"u": [1.0] * 20, "day": days}, {"u": [1.0] * 20, "day": [None] * 20}, seed=0)
+    assert found.different
+    assert found.columns[0].kind == "time"

@@ -13,6 +13,7 @@ from btests.comparison.total_variation import total_variation_bound
 from btests.kernels import Energy, Gaussian
 from tests.bounds import count_bounds
 from tests.comparison.conftest import Shell
+from tests.comparison.consistency import contradictions
 
 
 def moved(rng: np.random.Generator, n: int, share: float) -> dict[str, Any]:
@@ -40,7 +41,21 @@ def test_columns_answer_for_themselves() -> None:
     told = more.to_dict()
     assert told["verdict"]["question"] == "more than the tolerance"
     assert told["verdict"]["pvalue_any_difference"] <= 0.05 < told["verdict"]["pvalue"]
-    assert min(column["pvalue_beyond"] for column in told["columns"]) == told["verdict"]["beyond"]["columns"]
+    assert min(column["pvalue_beyond"] for column in told["columns"]) == told["verdict"]["pvalue"]
+    assert told["verdict"]["beyond"]["columns"] <= told["verdict"]["pvalue"]
+
+
+def test_more_than_nothing_is_any_difference() -> None:
+    # A change that the test against a tolerance, which counts two thirds of the rows, does not find.
+    rng = np.random.default_rng(0)
+    a, b = moved(rng, 400, 0.0), {**moved(rng, 400, 0.0), "same": rng.normal(0.3, 1.0, size=400)}
+    found, plain = btests.compare(a, b, seed=0, tolerance=0.0), btests.compare(a, b, seed=0)
+    assert found.pvalue == plain.pvalue
+    assert [(one.name, one.beyond, one.pvalue_beyond) for one in found.columns] == [
+        (one.name, one.changed, one.pvalue_corrected) for one in plain.columns
+    ]
+    assert found.columns[0].beyond
+    assert contradictions(found.to_dict(), str(found)) == []
 
 
 def test_level_at_the_tolerance_itself() -> None:
@@ -85,7 +100,23 @@ def test_in_the_shell_it_is_a_share(shell: Shell, files: tuple[str, str], text: 
     assert f"--tolerance {share}" in found["command"]
 
 
-@pytest.mark.parametrize("text", ["5", "-1", "100%", "much", "nan", ""])
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("5", "more than all of them; a percentage is written 5%."),
+        ("-1", "below 0"),
+        ("100%", "all of them: tables never differ by more"),
+        ("1", "all of them: tables never differ by more"),
+        ("250%", "more than all of them."),
+        ("inf", "more than all of them."),
+    ],
+)
+def test_shares_out_of_range(shell: Shell, files: tuple[str, str], text: str, why: str) -> None:
+    refused = shell.refused("a.csv", "b.csv", "--tolerance", text)
+    assert f"--tolerance must be from 0% to less than 100% of the rows, and {text!r} is {why}" in refused
+
+
+@pytest.mark.parametrize("text", ["much", "nan", "", "%"])
 def test_what_is_no_share_is_refused(shell: Shell, files: tuple[str, str], text: str) -> None:
     refused = shell.refused("a.csv", "b.csv", "--tolerance", text)
     assert f"--tolerance must be a share of the rows, such as 5% or 0.05, got {text!r}" in refused
@@ -96,4 +127,4 @@ def test_in_python_too() -> None:
     with pytest.raises(ValueError, match="tolerance must be a share of the rows, from 0 to less than 1, got 5"):
         btests.compare(a, a, tolerance=5)
     with pytest.raises(TypeError, match=r"tolerance must be a share of the rows, such as 0\.05, got '5%'"):
-        btests.compare(a, a, tolerance="5%")  # type: ignore[arg-type]
+        btests.compare(a, a, tolerance="5%")  # type: ignore[call-overload]

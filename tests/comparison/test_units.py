@@ -7,18 +7,18 @@ import pytest
 
 from btests.comparison.cells import Cells
 from btests.comparison.encoding import Encoding
-from btests.comparison.swap_units import Units
+from btests.comparison.swap_units import SwapUnits
 from btests.nulls import SignFlip
 from btests.plan import Plan
 from btests.symmetries import SwapGroups
 
 
-def units_of(n_x: int, n_y: int, size: int) -> Units:
+def units_of(n_x: int, n_y: int, size: int) -> SwapUnits:
     """Return units of rows in a random order."""
     plan = Plan.of_size(n_x, n_y, size)
     rng = np.random.default_rng(3)
     orders = rng.permutation(n_x), rng.permutation(n_y)
-    return Units.of(plan, SwapGroups().draw(plan, plan.moments_shape, SignFlip(7).n_resamples, 1), orders)
+    return SwapUnits.of(plan, SwapGroups().draw(plan, plan.moments_shape, SignFlip(7).n_resamples, 1), orders)
 
 
 @pytest.mark.parametrize(("n_x", "n_y"), [(60, 60), (60, 95), (95, 60)])

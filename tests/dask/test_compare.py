@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from pyarrow import feather
 
 import btests
-from btests.cli import commands
+from btests.cli.command_group import commands
 from btests.comparison import table_side
 from btests.execution.dask import ClusterError
 from tests.comparison.conftest import Shell
@@ -45,7 +45,7 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def numbers(found: btests.Comparison) -> dict[str, Any]:
+def numbers(found: btests.Comparison | btests.GroupComparison) -> dict[str, Any]:
     """Return all of a comparison but how it was run."""
     told = found.to_dict()
     for name in ("seconds", "memory_bytes", "notes", "settings", "command"):

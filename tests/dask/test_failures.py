@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import os
 import signal
 import time
@@ -16,6 +18,7 @@ import pytest
 from btests import Gaussian, btest
 from btests.execution.dask import Cluster, ClusterError, TaskSizes, Timeouts, connect
 from btests.execution.dask.local import local_client
+from tests.dask.polling import wait_until
 from tests.dask.processes import free_port, scheduler_process
 from tests.same import assert_same
 
@@ -175,3 +178,21 @@ def test_a_scheduler_that_is_lost_and_started_again(tmp_path: Path) -> None:
     assert_same(found, btest(X, Y, kernel=Gaussian(1.0), block_size=30, seed=4))
     # What a cluster has begun one process can end.
     assert_same(btest(*paths, **options), found)
+
+
+def test_tasks_of_dask_that_nobody_awaits_are_dropped(caplog: pytest.LogCaptureFixture) -> None:
+    from distributed.client import AllExit
+
+    async def fail(error: Exception) -> None:
+        raise error
+
+    async def abandon(error: Exception) -> None:
+        await asyncio.wait([asyncio.ensure_future(fail(error))])
+
+    with connect(1) as cluster:
+        assert cluster is not None
+        for error in (AllExit(), KeyError("of ours")):
+            cluster.client.sync(abandon, error)
+        gc.collect()
+        wait_until(lambda: "of ours" in caplog.text)
+    assert "AllExit" not in caplog.text

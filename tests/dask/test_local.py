@@ -65,3 +65,12 @@ def test_folders_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("btests.execution.dask.local.os.getuid", lambda: os.geteuid() + 1)
     local.remove_stale_folders(tmp_path)
     assert left.exists()
+
+
+def test_workers_listen_on_this_machine_alone() -> None:
+    psutil = pytest.importorskip("psutil")
+    with local.local_client(1):
+        own = psutil.Process()
+        found = [one for process in (own, *own.children(recursive=True)) for one in process.net_connections()]
+    listening = {one.laddr.ip for one in found if one.status == psutil.CONN_LISTEN}
+    assert listening == {"127.0.0.1"}

@@ -83,14 +83,14 @@ def test_files_that_are_named_like_something_else(tmp_path: Path) -> None:
     (tmp_path / "table.junk").write_bytes(bytes(range(200, 256)))
     assert open_source(tmp_path / "strange.csv").names == ("PAR1", "b")
     for source, name, complaint in (
-        ("table.parquet", "x.npy", "is not a readable .npy file but a Parquet file: name it .parquet"),
+        ("table.parquet", "x.npy", "is not a readable numpy file but a Parquet file: name it .parquet"),
         ("table.parquet", "x.csv", "is a Parquet file: name it .parquet"),
-        ("table.arrow", "x.npy", "is not a readable .npy file but an Arrow file: name it .arrow"),
+        ("table.arrow", "x.npy", "is not a readable numpy file but an Arrow file: name it .arrow"),
         ("table.stream", "x.csv", "is a stream of Arrow record batches: name it .arrow"),
         ("table.npy", "x.parquet", "is neither a Parquet nor an Arrow file, but a numpy array: name it .npy"),
         ("table.csv", "x.parquet", "is neither a Parquet nor an Arrow file, but text: name it .csv if it is a table"),
-        ("table.csv", "x.npy", "is not a readable .npy file but text: name it .csv if it is a table"),
-        ("table.junk", "x.npy", "is not a readable .npy file"),
+        ("table.csv", "x.npy", "is not a readable numpy file but text: name it .csv if it is a table"),
+        ("table.junk", "x.npy", "is not a readable numpy file"),
         ("table.junk", "x.arrow", "is neither a Parquet nor an Arrow file: it does not begin as one"),
     ):
         (tmp_path / name).write_bytes((tmp_path / source).read_bytes())
@@ -256,7 +256,7 @@ def test_what_is_not_there_or_not_known(tmp_path: Path) -> None:
             open_source(path)
     with pytest.raises(ValueError, match="empty list"):
         open_source([])
-    with pytest.raises(ValueError, match="there is no file ''"):
+    with pytest.raises(ValueError, match="the name of a file is empty, ''"):
         open_source("")
     wrong: Any
     for wrong in (3, None, [3], b"rows.npy", {"a": 1}):

@@ -133,9 +133,9 @@ def test_a_bad_batch_is_named(batch: Any, sentence: str) -> None:
 
 def test_a_bad_frame_is_named() -> None:
     frame = pd.DataFrame(ROWS, columns=["a", "b"])
-    with pytest.raises(ValueError, match="batch 1 of x does not have the columns of the first, a, b"):
+    with pytest.raises(ValueError, match="batch 1 of x does not have the columns of the first, 'a', 'b'"):
         list(rows_of([frame, frame.rename(columns={"b": "c"})]))
-    with pytest.raises(ValueError, match="batch 1 of x does not have the columns of the first, a, b"):
+    with pytest.raises(ValueError, match="batch 1 of x does not have the columns of the first, 'a', 'b'"):
         list(rows_of([frame, ROWS]))
     with pytest.raises(TypeError, match=r"column 'b' of batch 0 of x holds .*, not numbers"):
         list(rows_of([frame.assign(b="text")]))

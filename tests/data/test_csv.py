@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import csv
 
+from btests import PrecisionWarning, btest
 from btests.data import csv as csv_source
 from btests.data import csv_dialect
 from btests.data.csv import open_csv
@@ -170,7 +171,7 @@ def test_damaged_and_strange_files(tmp_path: Path) -> None:
             open_source(path)
         assert "\n" not in str(error.value)
     check_source(open_source(tmp_path / "semi.csv", delimiter=";"), np.array([[1.0, 2.0]]))
-    with pytest.raises(ValueError, match="one character"):
+    with pytest.raises(ValueError, match="one ASCII character"):
         open_csv(str(tmp_path / "semi.csv"), delimiter=";;")
     with pytest.raises(ValueError, match="have no names"):
         open_source(saved(tmp_path / "numbers.csv", "1,2\n3,4\n"), columns=["a"])
@@ -208,3 +209,22 @@ def test_a_header_that_numbers_the_columns_is_no_row(tmp_path: Path) -> None:
     assert open_csv(str(path)).n_rows == 2
     path.write_text("0\n1\n")  # one column may well begin with a zero
     assert open_csv(str(path)).n_rows == 2
+
+
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz"])
+@pytest.mark.parametrize("header", ["u\n", ""])
+@pytest.mark.parametrize("first", [2**53 + 1, 2**60, 10**25, -(2**60)])
+def test_whole_numbers_that_floats_cannot_hold(tmp_path: Path, suffix: str, header: str, first: int) -> None:
+    path = tmp_path / f"x.{suffix}"
+    data = (header + "".join(f"{first + i % 2}\n" for i in range(40))).encode()
+    path.write_bytes(gzip.compress(data) if suffix == "csv.gz" else data)
+    with pytest.warns(PrecisionWarning, match=r"column ('u'|0) of .*x\.csv.* has whole numbers up to .*; beyond 2\^53"):
+        btest(path, path, kernel="energy", seed=1)
+
+
+@pytest.mark.filterwarnings("error")
+def test_whole_numbers_that_floats_hold_and_floats_need_no_warning(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    for cells in (["9007199254740991", "-5"], ["1e300", "1.5"], ["9007199254740993.0", "2"]):
+        path.write_text("u\n" + "\n".join(cells * 20) + "\n")
+        open_source(path).read(0, 40)

@@ -138,7 +138,7 @@ def test_archives_and_other_files(tmp_path: Path) -> None:
     np.save(whole, np.zeros((5, 5)))
     (tmp_path / "short.npy").write_bytes(whole.getvalue()[:40])
     for name in ("not.npy", "empty.npy", "short.npy"):
-        with pytest.raises(ValueError, match=r"is not a readable \.npy file"):
+        with pytest.raises(ValueError, match=r"is not a readable numpy file"):
             open_source(tmp_path / name)
     with pytest.raises(ValueError, match="have no names"):
         open_source(saved(tmp_path, np.zeros((2, 2))), columns=["a"])
@@ -189,11 +189,17 @@ def test_files_and_folders_that_are_closed(tmp_path: Path, monkeypatch: pytest.M
         with pytest.raises(ValueError, match=r"x\.npy' cannot be read: Permission denied"):
             open_source(tmp_path / "x.npy")
     with monkeypatch.context() as patch:
-        patch.setattr(os, "listdir", lambda path: closed(Path(path)))
+        patch.setattr(os, "scandir", lambda path: closed(Path(path)))
         with pytest.raises(ValueError, match=r"cannot be read: Permission denied"):
             open_source(tmp_path)
-    for name in ("rglob", "is_file"):
-        with monkeypatch.context() as patch:
-            patch.setattr(Path, name, closed)
-            with pytest.raises(ValueError, match=r"cannot be read: Permission denied"):
-                open_source(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "is_file", closed)
+        with pytest.raises(ValueError, match=r"cannot be read: Permission denied"):
+            open_source(tmp_path)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    for name in ("nowhere.npy", "nowhere.csv", "part-*.parquet"):
+        with pytest.raises(FileNotFoundError, match=r"^(there is no file|no file matches) '.*'$") as error:
+            open_source(tmp_path / name)
+        assert isinstance(error.value, ValueError)

@@ -127,7 +127,7 @@ def test_what_is_no_path_and_nobody_to_call(tmp_path: Path) -> None:
         with pytest.raises(TypeError, match="progress must be a function of the rows done and the rows in all"):
             btest(x, y, progress=nobody)  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="progress must be a function of the share of the work that is done"):
-            compare(x, y, progress=nobody)  # type: ignore[arg-type]
+            compare(x, y, progress=nobody)  # type: ignore[call-overload]
 
 
 def function_of(g: float) -> Any:
@@ -177,3 +177,29 @@ def test_a_function_goes_on_in_another_process(tmp_path: Path) -> None:
         for _ in range(2)
     ]
     assert told[0] == told[1]
+
+
+def test_two_runs_with_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, "_SECONDS", 0.0)
+    monkeypatch.setattr(out_of_core, "CHUNK_BYTES", 2**16)
+    paths = npy(X, tmp_path / "x"), npy(Y, tmp_path / "y")
+    kept = tmp_path / "run.npz"
+    begun: list[int] = []
+
+    def begin_another(seed: int) -> Callable[[int, int], None]:
+        def begin(done: int, of: int) -> None:
+            if not begun:
+                begun.append(done)
+                btest(*paths, checkpoint=kept, **OPTIONS | {"seed": seed})
+
+        return begin
+
+    with pytest.raises(ValueError, match="is not a checkpoint of this run"):
+        btest(*paths, checkpoint=kept, progress=begin_another(5), **OPTIONS)
+    assert_same(btest(*paths, checkpoint=kept, **OPTIONS | {"seed": 5}), btest(*paths, **OPTIONS | {"seed": 5}))
+    kept.unlink()
+    begun.clear()
+    # Of the same run the last one to save is right as well.
+    found = btest(*paths, checkpoint=kept, progress=begin_another(4), **OPTIONS)
+    assert_same(found, btest(*paths, **OPTIONS))
+    assert_same(btest(*paths, checkpoint=kept, **OPTIONS), found)

@@ -45,7 +45,9 @@ class SwapFeatures:
     def moment_shape(self, n_x: int, n_y: int, n_blocks: int) -> tuple[int, ...]:
         return Plan(n_x, n_y, n_blocks).n_groups, self.n_features
 
-    def draw(self, plan: Plan, shape: tuple[int, ...], n_resamples: int, seed: int) -> FeatureDraws:
+    def draw(
+        self, plan: Plan, shape: tuple[int, ...], n_resamples: int, seed: int, n_threads: int | None = None
+    ) -> FeatureDraws:
         return FeatureDraws(SwapGroups().draw(plan, (shape[0], shape[1], shape[1]), n_resamples, seed))
 
     def observed(self, moments: Array) -> float:

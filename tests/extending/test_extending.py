@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from btests import HSIC, Gaussian, KernelPair, SignFlip, Stream
+from btests import HSIC, Gaussian, KernelPair, SignFlip, Stream, btest
 from btests.data.open import open_source
 from btests.data.row_permutation import permutation_of
 from btests.data.sample import Sample
@@ -90,6 +90,17 @@ def test_a_cluster_gives_the_same_bits(statistic: Statistic, tmp_path: Path) -> 
     wanted = from_arrays(statistic, x, y, 25)
     found = from_files(statistic, x, y, 25, folder=tmp_path, workers=2)
     assert (found.statistic, found.pvalue) == (wanted.statistic, wanted.pvalue)
+
+
+def test_btest_runs_it_on_a_cluster() -> None:
+    x, y = data(FeatureMMD(1.0), 0.3)
+    options: dict[str, Any] = {"kernel": Gaussian(1.0), "statistic": _features, "block_size": 25, "seed": 5}
+    wanted, found = btest(x, y, **options), btest(x, y, workers=2, **options)
+    assert (found.statistic, found.pvalue) == (wanted.statistic, wanted.pvalue)
+
+
+def _features(kernels: Any) -> FeatureMMD:
+    return FeatureMMD(kernels[0].bandwidth)
 
 
 def test_the_deviation_of_pooled_moments_is_that_of_draws() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import statistics
+from typing import Any
 
 import numpy as np
 import pytest
@@ -55,3 +56,15 @@ def test_one_far_outlier_does_not_hide_the_others() -> None:
 def test_all_equal() -> None:
     with pytest.warns(DegenerateDataWarning, match="no scale to choose a bandwidth by"):
         assert median_bandwidth(np.full((10, 3), 7.0)) == 1.0
+
+
+@pytest.mark.parametrize(
+    "points", [[], np.zeros((0, 2)), np.zeros((3, 0)), [[1.0], [math.nan]], [["a"], ["b"]], None, 3]
+)
+def test_no_rows_of_numbers(points: Any) -> None:
+    with pytest.raises((ValueError, TypeError), match="points"):
+        median_bandwidth(points)
+
+
+def test_rows_in_any_container() -> None:
+    assert median_bandwidth([[0.0], [1.0], [2.0]]) == median_bandwidth(np.arange(3)) == math.sqrt(0.5)  # type: ignore[arg-type]

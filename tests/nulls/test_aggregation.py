@@ -10,7 +10,8 @@ import pytest
 
 from btests import Gaussian
 from btests.data.sample import Sample
-from btests.nulls.aggregation import RankDistribution, Verdict, largest_score, smallest_rank
+from btests.nulls.aggregation import Verdict, largest_score, smallest_rank
+from btests.nulls.distributions import RankDistribution
 from btests.plan import Array, Plan
 from btests.statistics import MMD, summarize_all
 from btests.summary import Summary

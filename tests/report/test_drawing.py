@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from btests.report.axes import Scale, number_marks, seconds, ticks, time_ticks
-from btests.report.heatmap import SHADES, shade, zero_line
+from btests.report.axes import SHADES, Scale, number_marks, seconds, shade, ticks, time_ticks
+from btests.report.heatmap import zero_line
 from btests.report.number_format import MINUS, NOTHING, TIMES, number
 from btests.report.svg import clipped, element
 from tests.report.reading import read

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections import Counter
 from html.parser import HTMLParser
@@ -279,23 +280,24 @@ def test_where_writing_fails_the_old_page_stays(tmp_path: Path, monkeypatch: pyt
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(Path, "replace", full)
+        patched.setattr(os, "replace", full)
         with pytest.raises(OSError, match="No space"):
             write(path, "second", force=True)
     assert path.read_text(encoding="utf-8") == "first"
     assert [p.name for p in tmp_path.iterdir()] == ["out.html"]
 
 
-def test_through_a_link_and_to_a_device(tmp_path: Path) -> None:
+def test_through_a_link_and_not_to_a_device(tmp_path: Path) -> None:
     link, target = tmp_path / "link.html", tmp_path / "target.html"
     link.symlink_to(target)
     with pytest.raises(FileExistsError):
         write(link, "first")
     write(link, "first", force=True)
     assert (link.is_symlink(), target.read_text(encoding="utf-8")) == (True, "first")
-    if Path("/dev/null").is_char_device():
-        write("/dev/null", "nothing", force=True)
-        assert Path("/dev/null").is_char_device()
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path, Path("/dev/null")):
+        with pytest.raises(OSError, match="it is there, and is no file"):
+            write(path, "nothing", force=True)
 
 
 def test_without_jinja2_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

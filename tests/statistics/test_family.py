@@ -13,7 +13,7 @@ from btests.data.sample import Location, Sample
 from btests.kernels import Kernel, Radial
 from btests.plan import Plan
 from btests.statistics import MMD, summarize, summarize_all, summarize_blocks
-from btests.statistics.mmd import groups_of
+from btests.statistics.term_groups import groups_of
 from tests.statistics.shapes import SHAPES, Shape
 from tests.statistics.test_twins import samples
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,14 @@ def test_the_default_block_has_256_rows_and_the_rest_waits() -> None:
     found = btest(batches(X), batches(Y[:5000]), seed=3)
     assert (found.block_size, found.n_blocks, found.n_x, found.n_y) == (256, 19, 19 * 256, 19 * 256)
     assert found.n_pending[1] == 5000 - 19 * 256
+
+
+def test_seconds_are_those_of_the_whole_call() -> None:
+    def slow() -> Iterator[Rows]:
+        time.sleep(0.1)
+        yield X
+
+    assert btest(slow(), batches(Y), kernel=Gaussian(1.0), seed=1).seconds >= 0.1
 
 
 def test_blocks_of_different_sizes() -> None:

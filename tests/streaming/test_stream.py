@@ -145,7 +145,8 @@ def test_looking_changes_nothing_and_is_right_from_the_first_block_on() -> None:
 def test_the_default_learns_its_bandwidths_from_the_first_hundred_rows() -> None:
     x, y = rows_for(5000, 5000, 3)
     stream = streamed(x, y, [171], [1000], block_size=100, seed=2)
-    kernels = tuple(c.kernel for c in btest(x[:100], y[:100], shuffle=False, seed=2).candidates)
+    default = Aggregate(btests.default_family())
+    kernels = tuple(c.kernel for c in btest(x[:100], y[:100], kernel=default, shuffle=False, seed=2).candidates)
     found = stream.result()
     assert tuple(c.kernel for c in found.candidates) == kernels
     assert_same(found, btest(x, y, kernel=Aggregate(kernels), block_size=100, shuffle=False, seed=2))

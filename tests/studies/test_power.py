@@ -310,10 +310,10 @@ def test_an_interrupted_study_resumes(group: str, tmp_path: Path, monkeypatch: p
     else:
         monkeypatch.setattr(methods, "VARIANTS", (*VARIANTS[:1], Variant("lacking", (MedianFamily(),), "unheard of")))
     some = (PROBLEMS[0], PROBLEMS[-1])
-    monkeypatch.setattr(trials, "PROBLEMS", some)
+    monkeypatch.setattr(trials, "ALL" if group == "fisher" else "PROBLEMS", some)
     options = ["--quick", "--trials", "2", "--workers", "1", "--out", str(tmp_path)]
-    options += ["--families"] if group == "families" else []
-    name = "power.csv" if group == "peers" else "power-families.csv"
+    options += [] if group == "peers" else [f"--{group}"]
+    name = "power.csv" if group == "peers" else f"power-{group}.csv"
 
     def counted() -> list[Row]:
         result = CliRunner().invoke(command.main, options, catch_exceptions=False)

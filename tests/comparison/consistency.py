@@ -1,0 +1,146 @@
+"""Invariants of a comparison: its verdict, columns, relations, effects and texts do not contradict one another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+Document = Mapping[str, Any]
+
+# Words of a difference: of tables, of columns, of relations.
+_CHANGE = re.compile(r"\b(chang\w*|mov\w*|differ\w*|more often|less often)\b|->")
+
+# The same where none was found.
+_NONE = re.compile(
+    r"no difference found|no evidence that .* differ by more than [\d.e-]+ % of the rows|no change found"
+    r"|no single column changed significantly",
+    re.IGNORECASE,
+)
+
+_SHARE = re.compile(r"at least ([\d.e-]+) % of the rows differ")
+
+
+def contradictions(document: Document, text: str) -> list[str]:
+    """Return what contradicts something else in a comparison of two tables.
+
+    Parameters
+    ----------
+    document : mapping
+        ``Comparison.to_dict()``.
+    text : str
+        ``str()`` of the same.
+    """
+    return [*_of_verdict(document), *_of_columns(document), *_of_effect(document), *_of_text(document, text)]
+
+
+def _of_verdict(document: Document) -> Iterator[str]:
+    verdict, columns, relations = document["verdict"], document["columns"], document["relations"]
+    alpha, tolerance, any_p = verdict["alpha"], verdict["tolerance"], verdict["pvalue_any_difference"]
+    if verdict["different"] != (verdict["pvalue"] <= alpha):
+        yield "the verdict is not that of its p-value"
+    if verdict["pvalue"] < any_p:
+        yield "more than the tolerance is more significant than any difference"
+    if verdict["pvalue"] < verdict["smallest_pvalue"] * (1.0 - 1e-9):
+        yield "a p-value is smaller than the smallest possible"
+    marks = "changed" if tolerance is None else "beyond"
+    if any(column[marks] for column in columns) and not verdict["different"]:
+        yield f"a column is marked ({marks}), and no difference was found"
+    found = any_p <= alpha
+    if not found and (relations or any(column["changed"] for column in columns)):
+        yield "columns or relations changed, and no difference was found"
+    if not found and (document["witness"] or document["examples"]):
+        yield "regions or rows that differ, and no difference was found"
+    if found and not relations and not any(column["changed"] for column in columns):
+        joint = next(test["pvalue"] for test in document["tests"] if test["name"] == "joint")
+        if joint > alpha:
+            yield "a difference without a column, a relation or the joint test"
+
+
+def _of_columns(document: Document) -> Iterator[str]:
+    verdict, columns = document["verdict"], document["columns"]
+    alpha, tolerance = verdict["alpha"], verdict["tolerance"]
+    for column in columns:
+        name = column["name"]
+        if column["changed"] != (column["pvalue_corrected"] <= alpha):
+            yield f"{name}: the mark is not that of the p-value"
+        if column["pvalue_corrected"] < column["pvalue"]:
+            yield f"{name}: the corrected p-value is smaller"
+        if column["changed"] != (column["effect"] > 0.0):
+            yield f"{name}: effect {column['effect']}, changed {column['changed']}"
+        if not column["changed"] and (column["changes"] or _CHANGE.search(_NONE.sub("", column["summary"]))):
+            yield f"{name}: changes of a column that did not change"
+        yield from _of_tolerance(column, alpha, tolerance)
+    effects = [column["effect"] for column in columns]
+    if effects != sorted(effects, reverse=True):
+        yield "columns are not in the order of their effects"
+    unchanged = {column["name"] for column in columns if not column["changed"]}
+    for relation in document["relations"]:
+        if not set(relation["columns"]) <= unchanged:
+            yield f"{relation['columns']}: a relation of a column that changed"
+        if relation["pvalue_corrected"] > alpha:
+            yield f"{relation['columns']}: a relation that is not significant"
+
+
+def _of_tolerance(column: Document, alpha: float, tolerance: float | None) -> Iterator[str]:
+    name = column["name"]
+    if tolerance is None:
+        if column["beyond"] is not None:
+            yield f"{name}: beyond no tolerance"
+        return
+    if column["beyond"] != (column["pvalue_beyond"] <= alpha):
+        yield f"{name}: the mark of the tolerance is not that of the p-value"
+    if column["beyond"] and (not column["changed"] or column["effect"] <= tolerance):
+        yield f"{name}: beyond the tolerance by {column['effect']}"
+    if tolerance == 0.0 and column["pvalue_beyond"] != column["pvalue_corrected"]:
+        yield f"{name}: more than nothing is not any difference"
+
+
+def _of_effect(document: Document) -> Iterator[str]:
+    verdict, effect = document["verdict"], document["effect"]
+    most = 1.0 if verdict["different"] else verdict["tolerance"] or 0.0
+    if verdict["pvalue_any_difference"] > verdict["alpha"]:
+        most = 0.0
+    bound = effect["total_variation_bound"]
+    if bound is not None and bound > most + 1e-12:
+        yield f"at least {bound} of the rows differ, and the verdict finds no more than {most}"
+    intervals = [(effect["low"], effect["high"]), document["test"]["confidence_interval"] or (None, None)]
+    for low, high in intervals:
+        if low is not None and (low > 2.0 * most**2 + 1e-12) * (most < 1.0) + (low > high):
+            yield f"MMD^2 between {low} and {high}, and the verdict finds no more than {2.0 * most**2}"
+
+
+def _of_text(document: Document, text: str) -> Iterator[str]:
+    verdict = document["verdict"]
+    words = " ".join(text.split())
+    if " ".join(verdict["text"].split()) not in words:
+        yield "the verdict is not on the screen"
+    if verdict["different"] == bool(re.match(r"No (difference found|evidence)", verdict["text"])):
+        yield f"the verdict is {verdict['different']}, and its text {verdict['text']!r}"
+    starred = len(re.findall(r"^\* (?!changed)", text, re.MULTILINE))
+    marks = "changed" if verdict["tolerance"] is None else "beyond"
+    if starred != sum(column[marks] for column in document["columns"]):
+        yield f"{starred} columns are marked on the screen"
+    if verdict["pvalue_any_difference"] > verdict["alpha"]:
+        body = re.sub(r"(?ms)^(note|excluded)\b.*|^  column +change [^\n]*", "", text)
+        odd = _CHANGE.search(_NONE.sub("", " ".join(body.split())))
+        if odd or _SHARE.search(words):
+            yield f"words of a difference without one: {odd and odd[0]!r} in {body!r}"
+
+
+def group_contradictions(document: Document, text: str) -> list[str]:
+    """Return what contradicts something else in a comparison of several groups."""
+    verdict, found = document["verdict"], []
+    for kind in ("columns", "pairs"):
+        for part in document[kind]:
+            if part["different"] != (part["pvalue_corrected"] <= verdict["alpha"]):
+                found.append(f"{kind}: a mark is not that of its p-value")
+            if part["different"] and not verdict["different"]:
+                found.append(f"{kind}: a difference, and the verdict finds none")
+            if not part["different"] and (part["effect"] or part.get("group") or part.get("changes")):
+                found.append(f"{kind}: an effect without a difference")
+    if verdict["different"] == ("no difference found" in verdict["text"]):
+        found.append(f"the verdict is {verdict['different']}, and its text {verdict['text']!r}")
+    if not verdict["different"] and re.search(r"^\*", text, re.MULTILINE):
+        found.append("marks without a difference")
+    return found

@@ -1,0 +1,1 @@
+"""Faults in real processes: signals, full disks, lost workers, two writers, few files and little memory."""

@@ -1,0 +1,1 @@
+"""Tests of robustness: bad input, bad objects, bad moments."""

@@ -1,0 +1,148 @@
+"""Ctrl-C at any moment: status 130, and no traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs signals")
+
+# Sends the signal when a module is first sought, as a key that is pressed at that moment would.
+_AT_IMPORT = """
+import importlib.abc, os, runpy, signal, sys
+
+class Press(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == wanted:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+
+wanted = sys.argv.pop(1)
+sys.meta_path.insert(0, Press())
+runpy.run_module("btests", run_name="__main__", alter_sys=True)
+"""
+
+# In a destructor, where Python would print the exception and go on.
+_IN_DESTRUCTOR = """
+import os, signal, sys, time
+from btests.cli import interrupts
+
+class Pressed:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+
+interrupts.raise_at_interrupt()
+try:
+    pressed = Pressed()
+    del pressed
+    time.sleep(60)
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+
+# After the last line of the command, while Python ends.
+_AT_EXIT = """
+import atexit, os, signal, sys
+atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))
+sys.argv = ["btests", "--version"]
+from btests.cli import main
+main()
+"""
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Path:
+    """Write two tables that take a while."""
+    rng = np.random.default_rng(0)
+    for name in "ab":
+        rows = "\n".join(f"{u:.4f},{v:.4f}" for u, v in rng.normal(size=(8000, 2)))
+        Path(tmp_path, f"{name}.csv").write_text(f"u,v\n{rows}\n", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        *("click", "click.core", "btests.cli.command_group", "btests.cli.compare_command", "btests.cli.options"),
+        *(
+            "numpy",
+            "numpy._core.multiarray",
+            "btests.api",
+            "btests.kernels",
+            "btests.comparison",
+            "btests.comparison.run",
+        ),
+        *("pyarrow", "pyarrow.lib", "pyarrow.compute", "pyarrow.csv", "btests.comparison.console", "scipy.special"),
+    ],
+)
+def test_at_any_import(tables: Path, module: str) -> None:
+    command = [sys.executable, "-c", _AT_IMPORT, module, "compare", "a.csv", "b.csv"]
+    done = subprocess.run(command, cwd=tables, capture_output=True, text=True, check=False)
+    if done.returncode in (0, 1) and not done.stderr:
+        pytest.skip(f"{module} is not imported here")
+    assert done.returncode == 130, done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_at_many_moments(tables: Path) -> None:
+    """From the start of the interpreter on; before this package is imported, the traceback is Python's own."""
+    command = [sys.executable, "-m", "btests", "compare", "a.csv", "b.csv"]
+    began = time.monotonic()
+    subprocess.run(command, cwd=tables, capture_output=True, check=False)
+    whole = time.monotonic() - began
+    moments = [*np.linspace(0.0, 0.3, 8), *np.random.default_rng(1).uniform(0.3, max(0.4, 0.9 * whole), 6)]
+    for moment in moments:
+        with subprocess.Popen(command, cwd=tables, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            time.sleep(moment)
+            process.send_signal(signal.SIGINT)
+            out, err = (text.decode() for text in process.communicate(timeout=60))
+        if process.returncode in (0, 1):  # it had ended, or the interpreter could not begin
+            assert out or "init_import_site" in err, (moment, err)
+            continue
+        assert process.returncode in (130, -signal.SIGINT), (moment, err)
+        if process.returncode == 130:
+            assert "Traceback" not in err, (moment, err)
+        else:  # before the handler is there, two modules without imports later
+            assert "command_group" not in err, (moment, err)
+
+
+@pytest.mark.parametrize("script", [_IN_DESTRUCTOR, _AT_EXIT], ids=["in a destructor", "at exit"])
+def test_where_python_would_print_a_traceback(script: str) -> None:
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert done.stderr == ""
+
+
+def test_a_second_press_is_as_quiet(tables: Path) -> None:
+    command = [sys.executable, "-m", "btests", "compare", "a.csv", "b.csv"]
+    with subprocess.Popen(command, cwd=tables, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        time.sleep(0.5)
+        while process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.002)
+        err = process.communicate()[1].decode()
+    assert process.returncode in (0, 1, 130, -signal.SIGINT), err  # of the last, while Python ends: the shell says 130
+    assert "Traceback" not in err
+
+
+def test_in_the_background_the_signal_stays_ignored(tables: Path) -> None:
+    """As a shell without job control starts ``btests ... &``."""
+    command = [sys.executable, "-m", "btests", "compare", "a.csv", "b.csv"]
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # which children inherit
+    try:
+        with subprocess.Popen(command, cwd=tables, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            for _ in range(5):
+                time.sleep(0.1)
+                process.send_signal(signal.SIGINT)
+            process.communicate()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert process.returncode in (0, 1)
