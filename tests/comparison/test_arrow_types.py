@@ -14,8 +14,7 @@ import pytest
 
 import btests
 from btests.comparison.dependence import Settings, groups_independence
-from btests.data.arrow_types import simplified
-from btests.data.columnar import batches
+from btests.data.columnar import batches, simplified
 from btests.data.errors import LargeError
 from btests.data.table import read_table
 

@@ -405,7 +405,7 @@ def test_a_table_without_a_name_or_of_a_whole_disk_is_refused(tmp_path: Path, mo
     (tmp_path / "inside").mkdir()
     for k in range(30):
         (tmp_path / "inside" / f"{k}.dat").touch()
-    monkeypatch.setattr("btests.data.file_search._MOST_ENTRIES", 20)
+    monkeypatch.setattr("btests.data.files._MOST_ENTRIES", 20)
     for path in (".", "inside/*", "**", "**/*.zzz", "*/*.zzz"):
         with pytest.raises(ValueError, match="holds more than 20 files and folders; name those of the table"):
             btests.compare(path, path)

@@ -8,10 +8,17 @@ import numpy as np
 import pytest
 
 from btests import SignFlip, independence_test
-from btests.comparison.dependence import Settings, encoded, groups_independence, null_for, open_table
+from btests.comparison.dependence import (
+    Settings,
+    distance_correlations,
+    encoded,
+    groups_independence,
+    null_for,
+    open_table,
+    pairs_independence,
+)
 from btests.comparison.dependence_text import screen
 from btests.comparison.encoding import Encoding
-from btests.comparison.pairwise_dependence import distance_correlations, pairs_independence
 from btests.multiple_testing import holm
 
 

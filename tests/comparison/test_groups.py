@@ -13,8 +13,8 @@ import pytest
 
 import btests
 from btests.comparison.encoding import Encoding
-from btests.comparison.group_labels import LEAST_ROWS, MOST_GROUPS, balanced_rows, groups_of
 from btests.comparison.group_tests import group_against_others
+from btests.comparison.groupby import LEAST_ROWS, MOST_GROUPS, balanced_rows, groups_of
 from btests.comparison.sources import Loaded
 from btests.ksample import labelled_test
 from btests.multiple_testing import holm

@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import btests
+from btests.comparison.column_types import ColumnType, converted
+from btests.comparison.first_pass import Reservoir
 from btests.comparison.joint import DEFAULT_KERNELS
-from btests.comparison.reservoir import Reservoir
-from btests.comparison.schema_inference import ColumnType, converted
 from btests.data import fragment
 from tests.comparison.conftest import Shell
 from tests.comparison.test_large import in_pieces, mixed

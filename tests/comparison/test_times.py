@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import btests
-from btests.comparison.type_coercion import read_dates
+from btests.comparison.column_types import read_dates
 from tests.comparison.conftest import Shell
 
 TIMES = pd.Timestamp("2024-01-05 10:20:30.25") + pd.to_timedelta(np.arange(50) * 7919, "s")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from btests.data.file_search import matching
+from btests.data.files import matching
 
 PATTERNS = (
     *("*", "*.csv", "a/*", "*/*.csv", "**", "**/*.csv", "a/**", "a/**/x.csv", "**/b/*", "./*", "../*/a/*.csv"),

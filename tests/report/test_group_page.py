@@ -10,8 +10,8 @@ import pytest
 
 from btests.report import GROUPS, render
 from btests.report.axes import SHADES
-from btests.report.group_page import MOST_GROUPS, pairs_figure, shown_groups
-from btests.report.matrix import Shaded, matrix
+from btests.report.heatmap import Shaded, matrix
+from btests.report.page import MOST_GROUPS, pairs_figure, shown_groups
 from btests.report.svg import Caption
 from tests.report.hostile import TEXTS
 from tests.report.sample import comparison

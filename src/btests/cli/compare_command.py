@@ -13,11 +13,10 @@ import click
 
 from btests._text import printable
 from btests.cli.demo_data import FILES, write_demo_tables
-from btests.cli.error_messages import one_sentence
 from btests.cli.options import DELIMITER, SEED, as_flags, block_rows, check_delimiter, flag, join_names, split_names
 from btests.cli.output_file import already_there, check_output, output_path
 from btests.cli.progress import watching
-from btests.cli.terminal import echo, say
+from btests.cli.terminal import echo, one_sentence, say
 
 if TYPE_CHECKING:
     from btests.comparison import Comparison, GroupComparison

@@ -10,10 +10,8 @@ import click
 
 from btests._imports import optional
 from btests._text import printable
-from btests.cli.error_messages import one_sentence
-from btests.cli.output_file import output_path
-from btests.cli.picture_file import check_picture, picture_format, write_picture
-from btests.cli.terminal import echo, say
+from btests.cli.output_file import check_picture, output_path, picture_format, write_picture
+from btests.cli.terminal import echo, one_sentence, say
 
 if TYPE_CHECKING:
     from btests.cli.demo_result import Outcome

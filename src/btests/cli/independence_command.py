@@ -10,12 +10,10 @@ import click
 
 from btests._imports import optional
 from btests._text import printable
-from btests.cli.error_messages import one_sentence
 from btests.cli.options import DELIMITER, SEED, as_flags, block_rows, check_delimiter, split_names
-from btests.cli.output_file import output_path
-from btests.cli.picture_file import check_picture, picture_format, write_picture
+from btests.cli.output_file import check_picture, output_path, picture_format, write_picture
 from btests.cli.progress import watching
-from btests.cli.terminal import echo
+from btests.cli.terminal import echo, one_sentence
 
 if TYPE_CHECKING:
     from btests.comparison.dependence import Settings
@@ -160,7 +158,7 @@ def _run(table: str, groups: list[list[str]], settings: Settings, all_pairs: boo
         from btests.comparison.dependence import groups_independence
 
         return groups_independence(table, groups[0], groups[1], settings)
-    from btests.comparison.pairwise_dependence import pairs_independence
+    from btests.comparison.dependence import pairs_independence
 
     with watching("testing pairs") as (progress, _):
         return pairs_independence(table, settings, progress)

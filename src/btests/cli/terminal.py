@@ -1,7 +1,8 @@
-"""Everything that a command prints: the one place where text leaves for a terminal, a file or a pipe."""
+"""Everything that a command prints, errors as one sentence: text leaves for a terminal or a file here alone."""
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from contextlib import contextmanager, suppress
 import click
 
 from btests._text import printable
+from btests.cli.options import as_flags
 
 
 def echo(text: str, *, err: bool = False) -> None:
@@ -39,3 +41,48 @@ def warnings_as_sentences(translate: Callable[[str], str]) -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.showwarning = say_warning
         yield
+
+
+@contextmanager
+def one_sentence(sign_flip: str = "sign-flip", workers: str = "--workers") -> Iterator[None]:
+    """Turn every error into one sentence and status 2: status 1 is the answer of a test.
+
+    ``sign_flip`` is the name of sign flips among the values of --null, ``workers`` the option that named the workers.
+    """
+    try:
+        with _interrupts():
+            yield
+    except BrokenPipeError:  # which click would turn into status 1
+        raise click.exceptions.Exit(141) from None
+    except (click.ClickException, OSError):
+        raise  # they are sentences already, or become one
+    except (ValueError, TypeError) as error:
+        raise click.ClickException(f"{as_flags(str(error), sign_flip, workers).rstrip('.')}.") from None
+    except Exception as error:
+        if _is_short_of_memory(error):
+            raise click.ClickException("There is not enough memory; try --max-rows with fewer rows.") from None
+        import traceback
+
+        echo(traceback.format_exc(), err=True)
+        raise click.ClickException(f"This should not happen: {type(error).__name__}.") from None
+
+
+def _is_short_of_memory(error: Exception) -> bool:
+    """Return whether memory is short: for data, for the stack of a thread, or for a library that is loaded late."""
+    threads = isinstance(error, RuntimeError) and str(error) == "can't start new thread"
+    library = isinstance(error, ImportError) and re.search("failed to map segment|annot allocate memory", str(error))
+    return isinstance(error, MemoryError) or threads or bool(library)
+
+
+@contextmanager
+def _interrupts() -> Iterator[None]:
+    """Raise `KeyboardInterrupt` where a package has turned it into an error of its own."""
+    try:
+        yield
+    except Exception as error:
+        cause: BaseException | None = error
+        while cause is not None:
+            if isinstance(cause, KeyboardInterrupt):
+                raise KeyboardInterrupt(*cause.args) from None
+            cause = cause.__cause__ or cause.__context__
+        raise

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from btests.comparison.cells import KINDS, Cells, kind_of, pool
+from btests.comparison.column_types import ColumnType, prepared
 from btests.comparison.compare_options import Options
 from btests.comparison.format import option
 from btests.comparison.row_units import hint_at_units
-from btests.comparison.schema_inference import ColumnType
 from btests.comparison.sources import Loaded
 from btests.comparison.tokens import first_text, hint_at_codes, hint_at_marks
-from btests.comparison.type_coercion import prepared
 from btests.plan import Array, Index
 
 

@@ -12,14 +12,13 @@ import numpy as np
 
 from btests._imports import arrow
 from btests.comparison.cells import Cells, kind_of, pool
+from btests.comparison.column_types import converted, date_formats, parse_dates, prepared
 from btests.comparison.compare_options import Options
 from btests.comparison.encoding import Encoding
 from btests.comparison.format import option
-from btests.comparison.schema_inference import converted
 from btests.comparison.sources import Loaded
 from btests.comparison.table_side import Side
 from btests.comparison.tokens import as_text, clear_marks, mark_missing
-from btests.comparison.type_coercion import date_formats, parse_dates, prepared
 from btests.data.errors import DamagedError
 from btests.data.source import Rows
 from btests.plan import Index

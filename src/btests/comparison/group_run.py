@@ -18,9 +18,9 @@ from btests.comparison.compare_options import MAX_ROWS, Options
 from btests.comparison.encoding import Code, Encoding
 from btests.comparison.features import pooled_ranks
 from btests.comparison.format import option, quoted_list, short_name
-from btests.comparison.group_labels import Groups, balanced_rows, groups_of
 from btests.comparison.group_results import Group, GroupColumn, GroupComparison, GroupPair
 from btests.comparison.group_tests import GroupTests, cells_of, group_against_others, run_group_tests
+from btests.comparison.groupby import Groups, balanced_rows, groups_of
 from btests.comparison.results import Comparison
 from btests.comparison.run import Progress, load_table, reads_in_pieces, run
 from btests.comparison.sources import Loaded, unused_options

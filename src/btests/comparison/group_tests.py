@@ -13,7 +13,7 @@ from btests.block_size import BUDGET
 from btests.comparison.cells import Cells
 from btests.comparison.compare_options import Options
 from btests.comparison.encoding import Encoding
-from btests.comparison.group_labels import balanced_rows
+from btests.comparison.groupby import balanced_rows
 from btests.comparison.tests import WEIGHTS
 from btests.independence_pipeline import SMALLER_FAMILY
 from btests.kernels import Gaussian, median_bandwidth

@@ -1,16 +1,21 @@
-"""Two sides in one table: rows split by the values of a column."""
+"""Rows of one table in groups, by the values of a column: two sides, or all of them."""
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from btests._imports import arrow
-from btests.comparison.format import option
+from btests.comparison.changes import MONTHS, WEEKDAYS
+from btests.comparison.format import counted, option
 from btests.comparison.sources import Loaded
 from btests.comparison.tokens import values_of
+from btests.plan import Index
 
 # Maximum number of values in a message.
 _SHOWN = 8
@@ -138,3 +143,174 @@ def text_of(value: Any) -> str:
 
 def _both() -> str:
     return f"{option('value_a')} and {option('value_b')}"
+
+
+#: Maximum number of groups: the number of pairs, and of draws that Holm's correction for them needs, grow with its
+#: square.
+MOST_GROUPS = 50
+
+#: Minimum rows of a group: the smallest p-value of swaps of two groups of 8 rows is 1/128, and of fewer rows hardly any
+#: pair could be significant after correction for their number.
+LEAST_ROWS = 8
+
+# Maximum number of groups in a sentence.
+_NAMED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Groups of rows by the values of a column.
+
+    Attributes
+    ----------
+    by : str
+        The column.
+    values, names : tuple
+        Value and text of each group that is large enough: numbers in their order, then texts in theirs; months and
+        weekdays as in a calendar.
+    numbers : ndarray of int, shape (n,)
+        Number of the group of each row; -1 for rows without a label, and of groups that are too small.
+    small : tuple of (str, int)
+        Names and rows of the groups that are too small.
+    n_unlabelled : int
+        Rows without a label.
+    """
+
+    by: str
+    values: tuple[Any, ...]
+    names: tuple[str, ...]
+    numbers: Index
+    small: tuple[tuple[str, int], ...]
+    n_unlabelled: int
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def notes(self) -> list[str]:
+        """Return a sentence about rows without a label, and one about groups that are too small."""
+        found = []
+        if self.n_unlabelled:
+            were = "has no value" if self.n_unlabelled == 1 else "have no value"
+            was = "was" if self.n_unlabelled == 1 else "were"
+            found.append(f"{counted(self.n_unlabelled, 'row')} {were} of {self.by!r} and {was} excluded")
+        if self.small:
+            have = "has" if len(self.small) == 1 else "have"
+            was = "was" if len(self.small) == 1 else "were"
+            shown = _some([f"{name} ({counted(rows, 'row')})" for name, rows in self.small])
+            found.append(
+                f"{counted(len(self.small), 'group')} of {self.by!r} {have} fewer than {LEAST_ROWS} rows and {was} "
+                f"excluded: {shown}"
+            )
+        return found
+
+
+def groups_of(whole: Loaded, by: str) -> Groups:
+    """Return the groups of the rows of a table.
+
+    Raises
+    ------
+    ValueError
+        If there is no such column or no other one, if it cannot split a table, or has one value or too many.
+    """
+    values, codes, n_unlabelled = _coded(whole, by)
+    if not values:
+        raise ValueError(f"column {by!r} of {whole.name} has no values; it must have one for each group")
+    if len(values) == 1:
+        raise ValueError(f"column {by!r} has one value, {text_of(values[0])}; it must have one for each group")
+    if len(values) > MOST_GROUPS:
+        raise ValueError(
+            f"column {by!r} has {len(values)} different values ({_some(list(map(text_of, values)))}), and at most "
+            f"{MOST_GROUPS} groups are compared at once; name two of them with {option('value_a')} and "
+            f"{option('value_b')}"
+        )
+    counts = np.bincount(codes[codes >= 0], minlength=len(values))
+    # Two groups are an ordinary comparison, whatever their size.
+    least = LEAST_ROWS if len(values) > 2 else 1
+    order = sorted(range(len(values)), key=lambda j: rank_of(values[j]))
+    if len(values) > 2:
+        order = _in_calendar(list(map(text_of, values))) or order
+    kept = [j for j in order if counts[j] >= least]
+    if len(kept) < 2:
+        shown = _some([f"{text_of(values[j])} ({counted(int(counts[j]), 'row')})" for j in order])
+        raise ValueError(f"fewer than two groups of {by!r} have {LEAST_ROWS} rows or more: {shown}")
+    place = np.full(len(values) + 1, -1)  # the last is that of rows without a label
+    place[kept] = np.arange(len(kept))
+    small = tuple((text_of(values[j]), int(counts[j])) for j in order if counts[j] < least)
+    own = tuple(values[j] for j in kept)
+    return Groups(by, own, tuple(map(text_of, own)), place[codes], small, n_unlabelled)
+
+
+def _in_calendar(names: Sequence[str]) -> list[int] | None:
+    """Return months or weekdays in their order, None if some names are neither.
+
+    Examples
+    --------
+    >>> _in_calendar(["Mar", "jan", "Feb"]), _in_calendar(["Sunday", "Monday"]), _in_calendar(["May", "x"])
+    ([1, 2, 0], [1, 0], None)
+    """
+    for calendar in (MONTHS, WEEKDAYS):
+        place = {form.lower(): j for j, word in enumerate(calendar) for form in (word, word[:3])}
+        if all(name.strip().lower() in place for name in names):
+            return sorted(range(len(names)), key=lambda j: place[names[j].strip().lower()])
+    return None
+
+
+def _coded(whole: Loaded, by: str) -> tuple[list[Any], Index, int]:
+    """Return the different values of a column, the number of that of each row, and the rows without one."""
+    check_splits(whole, by)
+    pa, column = arrow(), whole.table[by]
+    try:
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        coded = column.dictionary_encode().unify_dictionaries()
+    except pa.ArrowNotImplementedError:
+        raise ValueError(f"column {by!r} holds {column.type}, which cannot split a table") from None
+    words = values_of(coded.chunk(0).dictionary) if coded.num_chunks else []
+    places: dict[str, int] = {}
+    values: list[Any] = []
+    place = []
+    for word in words:
+        if word is None or (isinstance(word, float) and math.isnan(word)):
+            place.append(-1)
+            continue
+        key = key_of(word)
+        if key not in places:
+            places[key] = len(values)
+            values.append(word)
+        place.append(places[key])
+    place.append(-1)
+    spots = np.array(place, dtype=np.int64)
+    parts = [chunk.indices.fill_null(len(words)).to_numpy(zero_copy_only=False) for chunk in coded.chunks]
+    codes = spots[np.concatenate(parts)] if parts else np.zeros(0, dtype=np.int64)
+    return values, codes, int((codes < 0).sum())
+
+
+def balanced_rows(numbers: Index, most: int, each: int, seed: int) -> Index:
+    """Return rows drawn at random, those of no group excluded: (n,) to (m,), in increasing order.
+
+    Of each group at most ``each`` rows are drawn, and fewer of the largest groups if all are more than ``most``. The
+    draw does not depend on how groups are numbered.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> numbers = np.repeat([0, 1, 2, -1], [10, 4, 2, 3])
+    >>> np.bincount(numbers[balanced_rows(numbers, 11, 100, 0)]).tolist()
+    [5, 4, 2]
+    """
+    counts = np.bincount(numbers[numbers >= 0])
+    limit = min(each, int(counts.max()))
+    if np.minimum(counts, limit).sum() > most:
+        limit = max(1, bisect_right(range(1, limit + 1), most, key=lambda t: int(np.minimum(counts, t).sum())))
+    labelled = np.flatnonzero(numbers >= 0)
+    if limit >= counts.max():
+        return labelled
+    order = np.random.default_rng([seed, 13]).permutation(labelled)
+    by_group = order[np.argsort(numbers[order], kind="stable")]
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    place = np.arange(len(by_group)) - np.repeat(starts, counts)
+    return np.sort(by_group[place < limit])
+
+
+def _some(texts: Sequence[str]) -> str:
+    return ", ".join(texts[:_NAMED]) + (f" and {len(texts) - _NAMED} more" if len(texts) > _NAMED else "")

@@ -25,11 +25,10 @@ from btests.comparison.first_pass import Draw, FirstPass, first_pass, first_pass
 from btests.comparison.format import option
 from btests.comparison.groupby import split_by
 from btests.comparison.joint import Joint, joint_in_memory, joint_of_sources, null_in_pieces
-from btests.comparison.memory_budget import bytes_in_memory, memory_of, rows_to_draw
 from btests.comparison.results import Comparison
 from btests.comparison.row_units import take_units
 from btests.comparison.sources import Loaded, distinct_names, load, unused_options
-from btests.comparison.table_side import Side, cut, note_on_copies, open_sides
+from btests.comparison.table_side import Side, bytes_in_memory, cut, memory_of, note_on_copies, open_sides, rows_to_draw
 from btests.comparison.tests import JointTest, run_tests
 from btests.comparison.tokens import mark_missing
 from btests.data.files import TABLES

@@ -22,14 +22,13 @@ from btests._text import brief, converting, shortly
 from btests.comparison.compare_options import Options
 from btests.comparison.format import option
 from btests.data import errors
-from btests.data.array_table import from_arrays
-from btests.data.arrow_types import simplified
 from btests.data.cell_checks import check_same_columns
+from btests.data.columnar import simplified
 from btests.data.csv_dialect import DelimiterError
 from btests.data.errors import LargeError
 from btests.data.files import TABLES
 from btests.data.fragment import can_be_split
-from btests.data.table import read_table, table_of_bytes
+from btests.data.table import from_arrays, read_table, table_of_bytes
 
 Found = TypeVar("Found")
 

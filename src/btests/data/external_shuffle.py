@@ -12,9 +12,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from btests.data.row_permutation import Order
+from btests.data.row_permutation import Order, gather, octets, scatter
 from btests.data.source import Rows, Source
-from btests.data.take import gather, octets, scatter
 from btests.plan import Index
 
 # Approximate memory of one bucket when it is read; larger for large files, to limit the number of buckets.

@@ -14,15 +14,15 @@ import numpy as np
 
 from btests._imports import arrow
 from btests.data import columnar
-from btests.data.array_table import from_arrays, load_arrays
 from btests.data.arrow_layout import refuse_large_batches
-from btests.data.arrow_types import simplified
+from btests.data.columnar import simplified
 from btests.data.csv_dialect import default_delimiter, end_of_last_row
 from btests.data.csv_quotes import QuoteScan
 from btests.data.csv_table import read_csv, text_batches
 from btests.data.errors import DamagedError, reading
 from btests.data.files import LONGEST, TABLES, check_magic, is_packed, open_input
 from btests.data.json_table import check_lines, json_batches, line_blocks, read_json
+from btests.data.table import from_arrays, load_arrays
 
 # Rows, and bytes of text, that are read at a time.
 _ROWS = 2**16

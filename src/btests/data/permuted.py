@@ -12,9 +12,8 @@ import numpy as np
 
 from btests._text import brief
 from btests.data.external_shuffle import NoSpaceError, Spilled, spill
-from btests.data.row_permutation import AsStored, Buffered, Order, permutation_of
+from btests.data.row_permutation import AsStored, Buffered, Order, gather, permutation_of, scatter
 from btests.data.source import Rows, Source
-from btests.data.take import gather, scatter
 from btests.plan import Index
 
 #: Bytes that a sample may hold in memory in addition to the requested window.

@@ -4,23 +4,157 @@ from __future__ import annotations
 
 import gzip
 import io
+import lzma
 import os
-from collections.abc import Iterator
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from btests._imports import arrow
 from btests._memory import amount
+from btests._text import shortly
 from btests.data import columnar
-from btests.data.array_table import from_arrays, load_arrays
 from btests.data.arrow_layout import refuse_large_batches
-from btests.data.arrow_types import simplified
+from btests.data.columnar import simplified
 from btests.data.csv_dialect import default_delimiter
 from btests.data.csv_table import read_csv
 from btests.data.errors import DamagedError, LargeError, reading
-from btests.data.files import LONGEST, TABLES, check_magic, format_of_bytes, is_packed, open_input, unpacked
+from btests.data.files import LONGEST, TABLES, ZIP, check_magic, format_of_bytes, is_packed, open_input, unpacked
 from btests.data.json_table import check_lines, read_json_blocks
+from btests.data.npy import NpyHeader, read_header
 from btests.data.text_limits import plain_bytes
+
+# What zipfile raises at damaged archives, and at those of other programs; OverflowError at times before 1980.
+_ZIP_ERRORS = (
+    *(OSError, EOFError, UnicodeDecodeError, KeyError, IndexError, NotImplementedError, RuntimeError, OverflowError),
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
+)
+
+# Columns of a table at most: each takes a kilobyte of its own, and a test.
+_MOST_COLUMNS = 100_000
+
+# Bytes of the longest floats that pyarrow has.
+_DOUBLE = 8
+
+# Bytes of an archive that are unpacked at a time.
+_BYTES = 2**22
+
+
+def from_arrays(arrays: Mapping[str, np.ndarray[Any, Any]], where: str) -> Any:
+    """Return named arrays as a table: vectors are columns, the columns of a matrix are numbered."""
+    names: list[str] = []
+    columns: list[np.ndarray[Any, Any]] = []
+    for name, array in arrays.items():
+        if array.dtype.names:
+            names += array.dtype.names
+            columns += [array[field] for field in array.dtype.names]
+        elif array.ndim == 2 and array.shape[1] > _MOST_COLUMNS:
+            most = f"a table has {_MOST_COLUMNS} at most"
+            raise ValueError(f"{where!r} has {array.shape[1]} columns, and {most}; take some of them, or btest")
+        elif array.ndim == 2:
+            names += [f"{name or 'x'}{j}" for j in range(array.shape[1])]
+            columns += list(array.T)
+        elif array.ndim == 1:
+            names.append(name or "x0")
+            columns.append(array)
+        else:
+            raise ValueError(f"{where!r} has an array of {array.ndim} dimensions; rows and columns are two")
+    lengths = {len(column) for column in columns}
+    if len(lengths) > 1:
+        raise ValueError(f"{where!r} has arrays of different lengths, {min(lengths)} to {max(lengths)}")
+    made = [_from_array(name, column, where) for name, column in zip(names, columns, strict=True)]
+    return arrow().table(made, names)
+
+
+def _from_array(name: str, column: np.ndarray[Any, Any], where: str) -> Any:
+    pa = arrow()
+    what = f"column {name!r} of {where!r} holds"
+    if column.dtype.kind == "c":
+        raise ValueError(f"{what} complex numbers; give their real and imaginary parts as columns")
+    if column.dtype.kind == "V" or column.ndim > 1:
+        held = "several values in each cell" if column.ndim > 1 or column.dtype.names else "cells of raw bytes"
+        raise ValueError(f"{what} {held}; columns are of numbers, texts, times or booleans")
+    if column.dtype.kind == "f" and column.dtype.itemsize > _DOUBLE:
+        column = column.astype(np.float64)  # as btest has it
+    try:
+        return pa.array(column, from_pandas=True)
+    except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
+        raise ValueError(f"{where!r} has a column, {name!r}, that is no column of a table: {shortly(error)}") from None
+
+
+def load_arrays(
+    source: str | bytes, where: str, *, mapped: bool = False, most_bytes: int | None = None
+) -> dict[str, np.ndarray[Any, Any]]:
+    """Return the arrays in a .npy or .npz file by their names; that of a .npy file has none.
+
+    Parameters
+    ----------
+    source : str or bytes
+        The path of the file, or its contents.
+    where : str
+        Its name in messages.
+    mapped : bool
+        Whether to map a .npy file to memory; it must then be a path.
+    most_bytes : int or None
+        Bytes that arrays of an archive may have in all; None is any number.
+    """
+    with Path(source).open("rb") if isinstance(source, str) else io.BytesIO(source) as file:
+        is_archive = file.read(len(ZIP)) == ZIP
+        size = file.seek(0, os.SEEK_END)
+        file.seek(0)
+        if not is_archive:
+            header = read_header(file, where, size)
+            if mapped and header.n_bytes:
+                return {"": np.memmap(file, header.dtype, "r", header.offset, header.shape, _order(header))}
+            return {"": _cells(file, header, where)}
+        try:
+            with zipfile.ZipFile(file) as archive:
+                return _members(archive, where, most_bytes)
+        except _ZIP_ERRORS as error:
+            raise DamagedError(f"{where!r} is not a readable numpy file, or it is cut off: {shortly(error)}") from None
+
+
+def _members(archive: zipfile.ZipFile, where: str, most_bytes: int | None) -> dict[str, np.ndarray[Any, Any]]:
+    """Return the arrays in an archive, by the names of its members."""
+    members = archive.infolist()
+    declared = sum(member.file_size for member in members)
+    if most_bytes is not None and declared > most_bytes:
+        raise LargeError(f"{where!r} holds arrays of {amount(declared)}, and may take {amount(most_bytes)}")
+    found: dict[str, np.ndarray[Any, Any]] = {}
+    for member in members:
+        name = member.filename.removesuffix(".npy")
+        if name in found:
+            raise DamagedError(f"{where!r} has more than one array called {name!r}")
+        if name == member.filename:
+            raise DamagedError(f"{where!r} is no archive of arrays: it holds {name!r}")
+        with archive.open(member) as file:
+            found[name] = _cells(file, read_header(file, where, member.file_size), where)
+            if file.read(1):  # the sum of an archive is checked where a member ends
+                raise DamagedError(f"{where!r} is damaged: {name!r} is longer than its array")
+    return found
+
+
+def _cells(file: Any, header: NpyHeader, where: str) -> np.ndarray[Any, Any]:
+    """Return the array behind a header, with no more memory than the array needs."""
+    data = np.empty(header.n_bytes, dtype=np.uint8)
+    done = 0
+    while done < len(data):
+        piece = file.read(min(_BYTES, len(data) - done))
+        if not piece:
+            raise DamagedError(f"{where!r} is cut off: {len(data) - done} bytes are missing")
+        data[done : done + len(piece)] = np.frombuffer(piece, dtype=np.uint8)
+        done += len(piece)
+    return data.view(header.dtype).reshape(header.shape, order=_order(header))
+
+
+def _order(header: NpyHeader) -> Any:
+    return "F" if header.by_column else "C"
+
 
 # Rows of a record batch that are read at a time.
 _ROWS = 2**20

@@ -4,9 +4,9 @@ A kernel is one module here, and one line below. Its properties are attributes (
 compares classes. Kernels that are exported here and have ``is_serializable = True`` can be written to files.
 """
 
-from btests.kernels.bandwidth import median_bandwidth
 from btests.kernels.columns import OnColumns
 from btests.kernels.combination import Combination
+from btests.kernels.distances import median_bandwidth
 from btests.kernels.energy import Energy
 from btests.kernels.feature_kernel import features_of
 from btests.kernels.gaussian import Gaussian

@@ -32,7 +32,7 @@ def render(comparison: Mapping[str, Any]) -> str:
     if isinstance(found, str):
         raise ImportError(f"a report needs jinja2; {found}")
     if comparison["schema"] == GROUPS:
-        from btests.report.group_page import make_groups
+        from btests.report.page import make_groups
 
         return make_groups(comparison)
     from btests.report.page import make

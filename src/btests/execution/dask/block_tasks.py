@@ -11,9 +11,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from btests import _core
+from btests.data.row_permutation import put
 from btests.data.sample import Location, RowSlice
 from btests.data.source import Rows
-from btests.data.take import put
 from btests.execution.dask.cluster import Cluster, ClusterError
 from btests.execution.dask.futures import is_lost_worker, outcome, release, submitting, wait
 from btests.execution.dask.sharded_sample import ShardedSample, ShardFuture

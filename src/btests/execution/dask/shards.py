@@ -16,9 +16,8 @@ import numpy as np
 from btests._memory import amount
 from btests.data.cell_checks import check_cells
 from btests.data.dask_source import DaskSource, Outline
-from btests.data.row_permutation import Order
+from btests.data.row_permutation import Order, gather, octets
 from btests.data.source import Rows, Source
-from btests.data.take import gather, octets
 from btests.execution.dask.cluster import Cluster, ClusterError
 from btests.plan import Index
 
