@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 # Characters of the message of another package that a message quotes.
@@ -47,6 +47,21 @@ def shortly(error: BaseException) -> str:
 def shortened(text: str, most: int) -> str:
     """Return a text of at most ``most`` characters, with an ellipsis if it is cut."""
     return text if len(text) <= most else text[: most - 1] + "\u2026"
+
+
+def close_match(word: str, known: Iterable[str]) -> str | None:
+    """Return the word of some that is most like another; None if none is.
+
+    Examples
+    --------
+    >>> close_match("gaussain", ["energy", "gaussian"]), close_match("x", ["energy"])
+    ('gaussian', None)
+    """
+    from difflib import get_close_matches
+
+    by_fold = {one.casefold(): one for one in sorted(known)}
+    found = get_close_matches(word[:_VALUE].casefold(), by_fold, n=1)
+    return by_fold[found[0]] if found else None
 
 
 def brief(value: object) -> str:

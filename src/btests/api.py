@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from btests._keywords import guessable
 from btests._option_checks import check_dtype, check_flag
 from btests._validation import (
     check_callback,
@@ -39,6 +40,7 @@ from btests.unit_pipeline import check_in_memory, run_units
 _DEFAULT = default_aggregate()
 
 
+@guessable
 def btest(
     x: Any,
     y: Any,

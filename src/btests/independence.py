@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from btests._keywords import guessable
 from btests._option_checks import is_finite, is_one_of
 from btests._text import brief
 from btests._validation import (
@@ -50,6 +51,7 @@ NULLS: dict[str, Callable[[], Null]] = {
 AnyKernel = Kernel | MedianFamily | Sequence[Kernel] | str | None
 
 
+@guessable
 def independence_test(
     x: Any,
     y: Any,

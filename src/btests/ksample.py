@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from btests._keywords import guessable
 from btests._option_checks import check_flag, check_texts
 from btests._text import brief, printable, printable_errors
 from btests._validation import check_alpha, check_batch, check_names, check_seed, column_names
@@ -100,6 +101,7 @@ class KSampleResult:
         return "\n".join(lines)
 
 
+@guessable
 def ksample_test(
     *samples: Any,
     names: Sequence[str] | None = None,

@@ -29,6 +29,9 @@ Examples:
   btests compare current.csv --by shop --report shops.html
 """
 
+# Suffixes of files that are no HTML pages.
+_NO_PAGES = (".csv", ".docx", ".jpg", ".json", ".md", ".parquet", ".pdf", ".png", ".svg", ".txt", ".xlsx")
+
 _KERNELS = ("gaussian", "laplacian", "matern", "energy", "linear")
 _NULLS = ("sign-flip", "normal", "third-cumulant", "cross-mmd", "permutation", "spectrum", "gamma", "pearson")
 
@@ -222,6 +225,8 @@ def _check(tables: tuple[str, ...], by: str | None, report: Path | None, force: 
         return
     if any(_holds(table, report) for table in tables):
         raise click.UsageError(f"--report {str(report)!r} is one of the tables that are compared; name another file.")
+    if report.suffix.lower() in _NO_PAGES:
+        raise click.UsageError(f"--report writes an HTML page; name it {str(report.with_suffix('.html'))!r}.")
     check_output(report, "--report", "report", force=force)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from btests._text import brief
+from btests._text import brief, close_match
 from btests.nulls.bootstrap import Bootstrap
 from btests.nulls.cross_mmd import CrossMMD
 from btests.nulls.gamma import Gamma
@@ -38,7 +38,11 @@ def null_of(null: object, known: Mapping[str, Callable[[], Null]] = NULLS) -> Nu
     """Return a null given as an object, a name, or None (``SignFlip()``); raise for anything else."""
     if isinstance(null, str):
         if null not in known:
-            raise ValueError(f"null must be one of {', '.join(sorted(known))}, or a null object, got {brief(null)}")
+            like = close_match(null, known)
+            raise ValueError(
+                f"null must be one of {', '.join(sorted(known))}, or a null object, got {brief(null)}"
+                + (f"; did you mean {like!r}?" if like else "")
+            )
         return known[null]()
     if isinstance(null, type):
         raise TypeError(f"null must be an object, not the class: write {null.__name__}()")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from btests._option_checks import is_data
-from btests._text import brief
+from btests._text import brief, close_match
 from btests.kernels import Energy, Gaussian, Kernel, Laplacian, Linear, Matern
 from btests.selection.aggregate import Aggregate
 from btests.selection.bandwidth_families import bandwidths
@@ -14,6 +14,7 @@ from btests.selection.selector import Selector
 #: Kernels by name.
 KERNELS: dict[str, Kernel | Selector] = {
     "gaussian": MedianHeuristic(Gaussian),
+    "rbf": MedianHeuristic(Gaussian),
     "laplacian": MedianHeuristic(Laplacian),
     "matern": MedianHeuristic(Matern),
     "energy": Energy(),
@@ -24,7 +25,11 @@ KERNELS: dict[str, Kernel | Selector] = {
 def check_choice(kernel: object) -> None:
     """Raise unless ``kernel`` is a kernel, the name of one, a selector, an ``Aggregate`` or None."""
     if isinstance(kernel, str) and kernel not in KERNELS:
-        raise ValueError(f"kernel must be one of {', '.join(sorted(KERNELS))}, or a kernel object, got {brief(kernel)}")
+        like = close_match(kernel, KERNELS)
+        raise ValueError(
+            f"kernel must be one of {', '.join(sorted(KERNELS))}, or a kernel object, got {brief(kernel)}"
+            + (f"; did you mean {like!r}?" if like else "")
+        )
     makes_several = kernel is bandwidths or (isinstance(kernel, MakesKernels) and callable(kernel.kernels))
     if isinstance(kernel, (list, tuple)) or (makes_several and not isinstance(kernel, type)):
         raise TypeError(
