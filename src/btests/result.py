@@ -13,38 +13,21 @@ from btests._text import brief
 from btests._validation import check_alpha
 from btests.diagnostics import Normality, ks_normality, skewness
 from btests.intervals import ConfidenceInterval, Spread, estimate_spread
-from btests.kernels.combination import shortened
 from btests.kernels.kernel import Kernel
-from btests.kernels.pair import KernelPair
 from btests.nulls.distributions import NullDistribution, ResampledDistribution, smallest_pvalue
 from btests.nulls.null import Null
 from btests.plan import Array
+from btests.plot import plot_blocks, plot_null
+from btests.result_text import blocks_text, result_text, statistic_label, text_as_html
 from btests.selection.aggregate import Aggregate
 from btests.selection.selector import Candidate, Selector
 from btests.summary import Summary
-from btests.symmetries import Redraw, SharedSwaps
-
-# Rules for block sizes in words.
-_RULES = {"budget": "budget of operations", "n^0.5": "square root of n"}
 
 # Attributes of a result that files and other programs take, in their order.
 _PLAIN = (
     *("statistic", "pvalue", "n_blocks", "block_size", "block_rule", "n_frequencies", "n_x", "n_y", "null", "kernel"),
-    *(
-        "seed",
-        "engine",
-        "seconds",
-        "selector",
-        "candidates",
-        "note",
-        "n_train",
-        "order",
-        "n_pending",
-        "read",
-        "scale",
-        "paired",
-    ),
-    "unit_rows",
+    *("seed", "engine", "seconds", "selector", "candidates", "note", "n_train", "order", "n_pending", "read", "scale"),
+    *("paired", "unit_rows"),
 )
 
 
@@ -221,6 +204,25 @@ class TestResult:
             else self.pvalue
         )
 
+    def plot(self, kind: str = "null", ax: Any = None, *, alpha: float = 0.05) -> Any:
+        """Plot this result with matplotlib, and return the axes.
+
+        Parameters
+        ----------
+        kind : {"null", "blocks"}
+            ``"null"``: the null distribution with the observed value and the threshold. ``"blocks"``: a histogram of
+            the block values.
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw in; those of a new figure by default.
+        alpha : float, default: 0.05
+            Level of the threshold.
+        """
+        if kind == "null":
+            return plot_null(self, ax, alpha=check_alpha(alpha), label=statistic_label(self).replace("^2", "²"))
+        if kind != "blocks":
+            raise ValueError(f"kind must be 'null' or 'blocks', got {brief(kind)}")
+        return plot_blocks(self.block_values, ax)
+
     def skewness(self) -> float:
         """Return the sample skewness of the block values, NaN for fewer than 3 blocks."""
         return skewness(self.block_values)
@@ -245,66 +247,12 @@ class TestResult:
         return json.dumps(self.to_dict())
 
     def __str__(self) -> str:
-        of_pairs = isinstance(self.kernel, KernelPair)
-        found, what = ("dependent", "dependence") if of_pairs else ("different", "difference")
-        verdict = f"{found} (p <= 0.05)" if self.rejects(0.05) else f"no {what} found at level 0.05"
-        label = self.kernel.label if isinstance(self.kernel, KernelPair) else "MMD^2"
-        label = getattr(self.null, "label", label)
-        permuted = ", of all permutations of y" if isinstance(self.summary.symmetry, Redraw) else ""
-        rows, label_of_rows = f"{self.n_x} pairs" if of_pairs or self.paired else f"{self.n_x} and {self.n_y}", "rows"
-        if self.unit_rows is not None:
-            units = f"{self.n_x} in both samples" if self.paired else rows
-            rows, label_of_rows = f"{units} ({self.unit_rows[0]} and {self.unit_rows[1]} rows)", "units"
-        lines = [
-            f"B-test: {verdict}",
-            f"  p-value   {self.pvalue:.4g}",
-            f"  {label:9} {self.statistic:.4g}{self._interval_text()}",
-            f"  {label_of_rows:9} {rows}, {self.blocks_text()}",
-            *self._order_lines(),
-            f"  kernel    {shortened(self.kernel)}",
-            *self._choice_lines(),
-            f"  null      {self.null!r}{permuted}, seed {self.seed}",
-            f"  computed  {self.engine}, {self.seconds:.3g} s",
-        ]
-        return "\n".join(lines)
+        return result_text(self)
+
+    def _repr_html_(self) -> str:
+        """Return this result as HTML for a notebook."""
+        return text_as_html(result_text(self))
 
     def blocks_text(self) -> str:
         """Return the number and the size of the blocks in words, with the rule that gave them."""
-        if self.n_frequencies is not None:
-            return f"all pairs by {self.n_frequencies} random features of each kernel"
-        if self.n_blocks == 1:
-            return "in one block"
-        shares = isinstance(self.summary.symmetry, SharedSwaps)
-        same_size = shares or min(self.n_x, self.n_y) % self.n_blocks == 0
-        size = f"{self.block_size}" if same_size else f"{self.block_size} or more"
-        rule = "" if self.block_rule == "given" else f" (by the {_RULES.get(self.block_rule, self.block_rule)})"
-        drawn = ", drawn with replacement" if shares else ""
-        return f"in {self.n_blocks} blocks of {size}{drawn}{rule}"
-
-    def _order_lines(self) -> list[str]:
-        lines = [] if self.read == "at once" else [f"  order     {self.order}, {self.read}"]
-        if self.scale is not None:
-            pooled = "" if isinstance(self.kernel, KernelPair) else ", pooled over both samples"
-            lines.append(f"  scaled    each column by its robust scale{pooled}")
-        if any(self.n_pending):
-            lines.append(f"  waiting   {self.n_pending[0]} and {self.n_pending[1]} rows, which fill no block")
-        return lines
-
-    def _choice_lines(self) -> list[str]:
-        n_x, n_y = self.n_train
-        rows = f"{n_x} rows a side" if n_x == n_y else f"{n_x} and {n_y} rows"
-        lines = [f"  chosen    by {self.selector!r} on {rows}"] if n_x else []
-        if isinstance(self.selector, Aggregate):
-            lines = [f"  chosen    the strongest of {len(self.candidates)}, {self.selector!r}"]
-        elif self.selector is None and len(self.candidates) > 1:
-            lines = [f"  chosen    the strongest of {len(self.candidates)} members of the statistic"]
-        return [*lines, f"  note      {self.note}"] if self.note else lines
-
-    def _interval_text(self) -> str:
-        if hasattr(self.null, "label"):  # intervals are for MMD^2
-            return ""
-        try:
-            low, high = self.confidence_interval()
-        except ValueError:
-            return ""
-        return f"  (95 % interval {low:.4g} to {high:.4g})"
+        return blocks_text(self)

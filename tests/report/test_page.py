@@ -184,7 +184,8 @@ def test_where_nothing_was_found_there_is_nothing_to_see() -> None:
 
 def test_every_mmd_has_its_kernel() -> None:
     page = Tags(render(comparison()).partition('<script type="application/json"')[0]).text
-    assert "effect: MMD² with Gaussian(bandwidth=2.308)" in page
+    assert "The effect in units of the test: MMD²" in page
+    assert "with Gaussian(bandwidth=2.308)" in page
     assert "MMD² with Gaussian(bandwidth=1.5): p-value" in page
     assert "block MMD² with Gaussian(bandwidth=1.5)" in page
     assert "MMD^2" not in page

@@ -131,6 +131,7 @@ def _columns(columns: Sequence[Cells], tests: Tests, alpha: float, names: tuple[
                 describe_side(cells, False),
                 describe_side(cells, True),
                 details,
+                names=names,
             )
         )
     return found

@@ -10,6 +10,7 @@ from btests._text import printable
 from btests.comparison.changes import Change
 from btests.comparison.console import cut, excluded_lines, notebook_of, terminal_size, wrapped
 from btests.comparison.format import counted, fitted, text_width
+from btests.comparison.result_methods import column_named, no_truth, to_frame, to_json
 from btests.comparison.results import finite, joint_entries, shared_entries
 from btests.report import GROUPS, write_page
 from btests.result import TestResult
@@ -317,6 +318,10 @@ class GroupComparison:
         return document
 
     to_html = write_page
+    to_frame = to_frame
+    to_json = to_json
+    __getitem__ = column_named
+    __bool__ = no_truth
 
     def __str__(self) -> str:
         return group_screen(self.to_dict())

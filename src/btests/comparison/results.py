@@ -13,9 +13,11 @@ from btests.comparison.charts import histogram
 from btests.comparison.console import effect_text, largest_change, notebook, screen, verdict
 from btests.comparison.encoding import Encoding
 from btests.comparison.format import short_name
+from btests.comparison.result_methods import column_named, no_truth, to_frame, to_json
 from btests.comparison.tests import ComponentTest
 from btests.comparison.total_variation import mmd2_bound, total_variation_bound
-from btests.report import write_page
+from btests.plot import plot_distributions, plot_effects
+from btests.report import render_notebook, write_page
 from btests.result import TestResult
 
 #: Changes with the meaning of a key, not with keys that are added.
@@ -52,6 +54,8 @@ class Column:
         verdict.
     beyond : bool or None
         With a tolerance: whether ``pvalue_beyond`` is at most alpha.
+    names : tuple of two str
+        Names of the tables.
     """
 
     name: str
@@ -66,6 +70,7 @@ class Column:
     details: dict[str, Any]
     pvalue_beyond: float | None = None
     beyond: bool | None = None
+    names: tuple[str, str] = ("a", "b")
 
     @property
     def summary(self) -> str:
@@ -74,9 +79,19 @@ class Column:
             return "no change found"
         return "; ".join(change.text for change in self.changes[:3]) or "small changes, none significant by itself"
 
+    def plot(self, ax: Any = None) -> Any:
+        """Plot the distributions of this column in both tables with matplotlib, and return the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw in; those of a new figure by default.
+        """
+        return plot_distributions(self.details["chart"], self.names, ax)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the column as plain values."""
-        own = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "details"}
+        own = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("details", "names")}
         return {
             **own,
             "summary": self.summary,
@@ -215,12 +230,27 @@ class Comparison:
         return document
 
     to_html = write_page
+    to_frame = to_frame
+    to_json = to_json
+    __getitem__ = column_named
+    __bool__ = no_truth
+
+    def plot(self, ax: Any = None) -> Any:
+        """Plot how much each column changed with matplotlib, and return the axes; ``found["name"].plot()`` plots one.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw in; those of a new figure by default.
+        """
+        return plot_effects(self.columns, ax, title=f"{self.names[0]} and {self.names[1]}, p = {self.pvalue:.4g}")
 
     def __str__(self) -> str:
         return screen(self.to_dict())
 
     def _repr_html_(self) -> str:
-        return notebook(self.to_dict())
+        document = self.to_dict()
+        return render_notebook(document) or notebook(document)
 
     def _most(self) -> float:
         """Return the largest lower end of an interval of MMD^2 that does not contradict the verdict."""

@@ -9,7 +9,7 @@ from typing import Any
 from btests._imports import optional
 from btests.atomic_file import write_file
 
-__all__ = ["render", "write", "write_page"]
+__all__ = ["render", "render_notebook", "write", "write_page"]
 
 #: Schema of a comparison of several groups.
 GROUPS = "btests.compare-groups/1"
@@ -38,6 +38,15 @@ def render(comparison: Mapping[str, Any]) -> str:
     from btests.report.page import make
 
     return make(comparison)
+
+
+def render_notebook(comparison: Mapping[str, Any]) -> str | None:
+    """Return a comparison of two tables as HTML for a notebook; None where jinja2 is not installed."""
+    if isinstance(optional("jinja2", ""), str):
+        return None
+    from btests.report.page import make_notebook
+
+    return make_notebook(comparison)
 
 
 def write(path: str | Path, text: str, force: bool = False) -> Path:

@@ -25,6 +25,7 @@ from btests.report.figures import (
 )
 from btests.report.heatmap import Shaded, matrix, steps
 from btests.report.number_format import number, percent, pvalue
+from btests.report.sparkline import sparkline
 from btests.report.svg import Caption, printable
 
 #: Maximum number of columns whose drawings are open on the page and in print; the others are collapsed.
@@ -33,6 +34,8 @@ N_OPEN = 12
 LEAST_OPEN = 3
 #: Minimum number of columns for a search field and filters.
 LEAST_TOOLS = 5
+#: Number of columns that a notebook shows.
+N_NOTEBOOK = 20
 #: Number of fields of the example rows that are shown.
 N_FIELDS = 12
 
@@ -129,6 +132,13 @@ def frame(comparison: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def make_notebook(comparison: Mapping[str, Any]) -> str:
+    """Return the verdict and the columns of a comparison as HTML for a notebook: no script, no style sheet."""
+    data = json.loads(json.dumps(comparison, allow_nan=False))
+    template = environment().get_template("notebook.html")
+    return template.render(d=data, at=Numbers(data), sparkline=sparkline, n_rows=N_NOTEBOOK)
+
+
 def make(comparison: Mapping[str, Any]) -> str:
     """Return the page of a comparison."""
     common = frame(comparison)
@@ -155,6 +165,7 @@ def make(comparison: Mapping[str, Any]) -> str:
             witness=witness_figure(data["witness"]) if is_found and data.get("witness") else None,
             ramp=ramp(),
             bin_names=bin_names,
+            sparkline=sparkline,
         )
     )
 

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from btests._text import brief
+from btests._validation import check_alpha
 from btests.data.batches import Batches
 from btests.kernels.kernel import Kernel
 from btests.plan import Array, Plan
+from btests.plot import plot_wealth
 from btests.selection import Aggregate, MedianFamily, MedianHeuristic
 from btests.selection.selector import Candidate
 from btests.sequential.betting import Wealth
@@ -24,6 +26,9 @@ DEFAULT = Aggregate(MedianFamily([1 / 16, 1 / 4, 1.0, 4.0], n_rows=32))
 
 # Pairs of a round. The first rounds are as long as all before them: 1, 1, 2, 4, 8.
 _ROUND = 16
+
+# Points of the wealth over time that are kept: every other one is dropped when there are more.
+_MOST_POINTS = 4096
 
 # Pairs on which kernels are checked before the first round.
 _CHECK_PAIRS = 4
@@ -94,6 +99,7 @@ class SequentialTest:
         self._wealth: Wealth | None = None
         self._log_wealth = self._log_max_wealth = 0.0
         self._rejected_at: dict[float, int] = {}
+        self._history: list[tuple[int, float]] = []
 
     def __repr__(self) -> str:
         options, pending = f"{self._initializer.kernel!r}, window_size={self._window_size}", self.n_pending
@@ -181,6 +187,19 @@ class SequentialTest:
             candidates,
         )
 
+    def plot(self, ax: Any = None, *, alpha: float = 0.05) -> Any:
+        """Plot the wealth over pairs of rows, with the wealth that rejects, in matplotlib, and return the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw in; those of a new figure by default.
+        alpha : float, default: 0.05
+            Level at which the test rejects.
+        """
+        points = np.array([(0, 0.0), *self._history], dtype=np.float64)
+        return plot_wealth(points[:, 0], points[:, 1], ax, alpha=check_alpha(alpha))
+
     def _begin(self) -> None:
         """Select the kernels from the first pairs, and share the wealth among them."""
         n = max(_CHECK_PAIRS, self._n_train)
@@ -220,3 +239,6 @@ class SequentialTest:
                 first = next(i for i, log in enumerate(largest.tolist()) if pvalue_of(log) <= level)
                 self._rejected_at[level] = self._n_pairs + first + 1
         self._log_wealth, self._log_max_wealth = float(path[-1]), float(largest[-1])
+        self._history.append((self._n_pairs + len(path), self._log_wealth))
+        if len(self._history) > _MOST_POINTS:
+            del self._history[:-1:2]
