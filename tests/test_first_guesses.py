@@ -94,7 +94,7 @@ def test_error_shows_what_works(guess: str) -> None:
 COMMANDS: dict[str, tuple[int, str]] = {
     "a.csv b.csv": (1, "differ"),
     "compare a.csv b.csv": (1, "differ"),
-    "compare a.csv a.csv": (0, "No difference"),
+    "compare a.csv a.csv": (0, "are identical."),
     "both.csv --by shop --a north --b south": (1, "differ"),
     "compare a.csv b.csv --json": (1, '"schema"'),
     "help": (0, "compare"),

@@ -140,3 +140,19 @@ def test_a_copy_in_files_that_are_read_in_pieces_is_noted(tmp_path: Path) -> Non
     note = "both tables are read from files of the same content: a copy is not a second sample"
     for other, noted in ((paths[0], True), (paths[1], True), (paths[2], False)):
         assert (note in btests.compare(paths[0], other, memory="50kB", seed=0).notes) == noted
+
+
+def test_sentences_that_a_person_would_say() -> None:
+    rng = np.random.default_rng(0)
+    n = 1200
+    a = {"month": np.ones(n), "amount": rng.normal(size=n)}
+    b = {"month": np.full(n, 7.0), "amount": rng.normal(1.0, 1.0, size=n)}
+    found = btests.compare(a, b, seed=0)
+    assert found["month"].summary == "all 1 -> all 7"
+    assert any("`tolerance=0.05` asks" in note for note in found.notes)
+    assert not any("tolerance" in note for note in btests.compare(a, b, seed=0, tolerance=0.05).notes)
+    same = btests.compare({"amount": a["amount"]}, {"amount": a["amount"]}, seed=0)
+    assert str(same).startswith("a and b are identical.")
+    tails = {"delay": np.where(rng.random(n) < 0.5, -1.0, rng.exponential(9.0, n))}
+    shifted = {"delay": np.where(rng.random(n) < 0.3, -1.0, rng.exponential(6.0, n))}
+    assert " at or below " in btests.compare(tails, shifted, seed=0)["delay"].summary

@@ -12,7 +12,7 @@ import numpy as np
 from btests.comparison.cells import KINDS, Cells, kind_of, pool
 from btests.comparison.column_types import ColumnType, prepared
 from btests.comparison.compare_options import Options
-from btests.comparison.format import option
+from btests.comparison.format import SAME_ROWS, option
 from btests.comparison.row_units import hint_at_units
 from btests.comparison.sources import Loaded
 from btests.comparison.tokens import first_text, hint_at_codes, hint_at_marks
@@ -58,7 +58,7 @@ def pooled_columns(
     if not columns:
         raise ValueError(f"no column of {_both(one, two)} remains to be compared: {reasons(excluded)}")
     if all(copies):
-        notes.append("both tables hold the same rows in the same order: a copy is not a second sample")
+        notes.append(SAME_ROWS)
     whole = [cells for cells in columns if cells.unit == "integer"]
     hint = hint_at_codes([cells.name for cells in whole], [cells.values[cells.present] for cells in whole])
     notes.extend([] if hint is None else [hint])

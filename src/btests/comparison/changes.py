@@ -149,6 +149,9 @@ def _numbers(cells: Cells) -> list[Change | None]:
     error = math.sqrt(sd_a**2 / n + sd_b**2 / m)
     found: list[Change | None] = []
     time = cells.kind == "time"
+    if sd_a == sd_b == 0.0 and mean_a != mean_b:
+        values = [cells.show(mean) for mean in (mean_a, mean_b)] if time else list(pair(mean_a, mean_b))
+        return [Change("mean", mean_a, mean_b, f"all {values[0]} -> all {values[1]}", math.inf)]
     if error > 0.0:
         shown = [cells.show(mean_a), cells.show(mean_b)] if time else list(pair(mean_a, mean_b))
         found.append(Change("mean", mean_a, mean_b, f"mean {shown[0]} -> {shown[1]}", abs(mean_a - mean_b) / error))
@@ -164,7 +167,7 @@ def _numbers(cells: Cells) -> list[Change | None]:
     # A change of shape is reported if it is more significant than those of mean and spread.
     if errors > 1.25 * largest:
         a, b = (float((side <= point).mean()) for side in sides)
-        text = f"shape: {percent(a)} -> {percent(b)} at most {cells.show(point)}"
+        text = f"{percent(a)} -> {percent(b)} at or below {cells.show(point)}"
         found.append(Change("shape", a, b, text, errors))
     return found
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from btests._text import printable
-from btests.comparison.format import counted, fitted, percent, quoted_list, text_width
+from btests.comparison.format import SAME_FILES, SAME_ROWS, counted, fitted, percent, quoted_list, text_width
 
 Document = Mapping[str, Any]
 
@@ -70,6 +70,9 @@ def _marked_columns(columns: Sequence[Document], one: str, several: str) -> str:
 
 def _nothing_found(document: Document) -> str:
     smallest, alpha = document["verdict"]["smallest_pvalue"], document["verdict"]["alpha"]
+    if not {SAME_ROWS, SAME_FILES}.isdisjoint(document["notes"]):
+        where = " in all columns that were compared" if document["excluded"] else ""
+        return f"{document['names']['a']} and {document['names']['b']} are identical{where}."
     start = f"No difference found between {document['names']['a']} and {document['names']['b']}"
     if smallest <= alpha:
         return f"{start} at level {alpha:g}."

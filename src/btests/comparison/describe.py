@@ -13,7 +13,7 @@ from btests.comparison.changes import changes, describe_levels, describe_side
 from btests.comparison.charts import column_chart, examples, histogram, most_changed_pair, witness
 from btests.comparison.compare_options import Options
 from btests.comparison.features import pooled_ranks
-from btests.comparison.format import short_name
+from btests.comparison.format import option, short_name
 from btests.comparison.pairs import relation_measure
 from btests.comparison.results import Column, Comparison, Relation
 from btests.comparison.scores import Scored
@@ -21,6 +21,9 @@ from btests.comparison.tests import ComponentTest, Tests
 from btests.comparison.total_variation import both_beyond, columns_beyond, joint_beyond, total_variation
 from btests.plan import Array
 from btests.result import TestResult
+
+# Rows from which on a change of a few per cent is significant.
+_MANY = 1000
 
 # Number of rows from which examples are chosen.
 _EXAMPLE_ROWS = 1500
@@ -68,10 +71,19 @@ def describe(columns: Sequence[Cells], tests: Tests, names: tuple[str, str], opt
         tuple(_component_tests(tests, options.alpha)),
         tests.encoding,
         (),
-        tests.notes,
+        (*tests.notes, *_many_rows(ranked, options)),
         names,
         details,
     )
+
+
+def _many_rows(columns: Sequence[Column], options: Options) -> list[str]:
+    """Return a note where all of several columns changed, in tables so long that small changes are significant."""
+    n = min((side["rows"] for column in columns for side in (column.a, column.b)), default=0)
+    if options.tolerance is not None or len(columns) < 2 or n < _MANY or not all(own.changed for own in columns):
+        return []
+    asks = f"{option('tolerance', 0.05)} asks whether more than 5 % of the rows differ"
+    return [f"with {n} rows or more a side even small changes are significant; {asks}"]
 
 
 def _component_tests(tests: Tests, alpha: float) -> list[ComponentTest]:

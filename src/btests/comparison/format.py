@@ -91,7 +91,12 @@ def short_name(kernel: object) -> str:
     return re.sub(r"\d+\.\d{4,}(e[+-]?\d+)?", lambda found: f"{float(found[0]):.4g}", repr(kernel))
 
 
-def option(name: str, value: str | bool | list[str] | None = None) -> str:
+#: Notes on tables that are copies of one another.
+SAME_ROWS = "both tables hold the same rows in the same order: a copy is not a second sample"
+SAME_FILES = "both tables are read from files of the same content: a copy is not a second sample"
+
+
+def option(name: str, value: str | bool | float | list[str] | None = None) -> str:
     """Return an option of ``compare`` in backticks, with a value if it is given.
 
     The command line replaces options in backticks by its own.

@@ -18,7 +18,7 @@ from btests._text import brief
 from btests.comparison.cells import KINDS, kind_of
 from btests.comparison.column_types import converted
 from btests.comparison.compare_options import Options
-from btests.comparison.format import option
+from btests.comparison.format import SAME_FILES, option
 from btests.comparison.groupby import RowFilter
 from btests.comparison.sources import TIMES_SIZE, distinct_names, good_part, naming_delimiter, naming_memory
 from btests.data.arrow_layout import table_bytes
@@ -163,7 +163,7 @@ def note_on_copies(sides: Sequence[Side]) -> list[str]:
     if len(sides) < 2 or sizes[0] != sizes[1]:
         return []
     a, b = (digests([part.path for part in side.parts]) for side in sides)
-    return ["both tables are read from files of the same content: a copy is not a second sample"] if a == b else []
+    return [SAME_FILES] if a == b else []
 
 
 def _names(parts: Sequence[Fragment]) -> tuple[str, ...]:
