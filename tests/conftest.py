@@ -101,7 +101,6 @@ _MARKED = {
         "partial_result/test_partial_result.py/test_chunks_of_a_plan_add_in_any_order",
         "recorded",
         "report/test_page.py/test_any_text_is_fine_anywhere",
-        "robust/test_interrupts.py/test_at_many_moments",
         "robust/test_saved_files.py/test_changed_bytes_are_refused_or_harmless",
         "statistics/test_hsic.py/test_distance_covariance_is_that_of_dcor",
         "test_cli.py/test_examples_of_the_help_work_as_typed",

@@ -62,7 +62,7 @@ def test_an_answer_that_is_written_in_part(unbuffered: str, tmp_path: Path) -> N
             [sys.executable, "-c", limit, "compare", "--help"],
             stdout=out,
             stderr=subprocess.PIPE,
-            env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+            env=os.environ | {"PYTHONUNBUFFERED": unbuffered, "PYTHONDONTWRITEBYTECODE": "1"},
             text=True,
             check=False,
         )

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
-    """Return when a condition holds; fail after some seconds."""
+def wait_until(condition: Callable[[], bool], seconds: float = 600.0) -> None:
+    """Return when a condition holds; fail after some seconds, which only guard against a hang."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:

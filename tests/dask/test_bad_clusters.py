@@ -129,7 +129,7 @@ def test_workers_that_do_not_start() -> None:
 
 @pytest.mark.parametrize("kind", ["silent", "closing", "another"])
 def test_a_server_that_is_not_a_scheduler(kind: str) -> None:
-    timeouts = Timeouts(connect=0.3)
+    timeouts = Timeouts(connect=0.3 if kind == "silent" else 60.0)  # the others answer at once, on a quiet machine
     before = threading.active_count()
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
@@ -154,10 +154,10 @@ def test_a_server_that_is_not_a_scheduler(kind: str) -> None:
     server.join()
     with (
         pytest.raises(ClusterError, match="no scheduler answers at 'ws:"),
-        connect("ws://127.0.0.1:9", timeouts=timeouts),
+        connect("ws://127.0.0.1:9", timeouts=Timeouts(connect=0.3)),
     ):
         pass
-    assert threading.active_count() == before  # no thread of a client is left
+    wait_until(lambda: threading.active_count() <= before)  # no thread of a client is left
 
 
 def test_a_cluster_without_workers_then_with_a_bad_one(tmp_path: Path) -> None:
@@ -172,13 +172,13 @@ def test_a_cluster_without_workers_then_with_a_bad_one(tmp_path: Path) -> None:
     )
     with distributed.LocalCluster(n_workers=0, processes=True, dashboard_address="127.0.0.1:0") as cluster:
         with pytest.raises(ClusterError, match=r"has no workers; 'dask worker tcp://.*' starts one"):  # noqa: SIM117
-            with connect(cluster.scheduler_address, timeouts=Timeouts(first_worker=0.2)):
+            with connect(cluster.scheduler_address, timeouts=Timeouts(connect=60.0, first_worker=0.2)):
                 pass
         with dask.config.set({"distributed.worker.preload": [str(blocker)]}):
             worker = start_worker(cluster.scheduler_address, str(tmp_path))
         try:
             with distributed.Client(cluster, set_as_default=False) as client:
-                client.wait_for_workers(1, timeout=60)
+                client.wait_for_workers(1, timeout=600)
                 with pytest.raises(ClusterError, match=r"cannot import btests as it is here .*; install the same"):
                     btest(X, Y, workers=client)
         finally:

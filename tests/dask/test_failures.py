@@ -6,7 +6,6 @@ import asyncio
 import gc
 import os
 import signal
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,14 +30,14 @@ X, Y = RNG.normal(size=(12001, 3)), RNG.normal(0.3, 1.3, size=(9003, 3))
 
 #: Many shards and chunks of few rows.
 SMALL = TaskSizes(merged=2**14, least=2**14, chunk=2**15)
-#: For a scheduler that starts on a busy machine.
-SLOW = Timeouts(connect=60.0, first_worker=60.0)
+#: For schedulers and workers that start, and start again, on a busy machine.
+SLOW = Timeouts(connect=600.0, first_worker=600.0, poll=0.5, no_workers=600.0)
 
 
 @pytest.fixture(scope="module")
 def mortal() -> Iterator[Cluster]:
     """Return a cluster of two workers of little memory, which are restarted when they are killed."""
-    with local_client(2, "600MB") as client, connect(client, sizes=SMALL, timeouts=Timeouts(poll=0.5)) as cluster:
+    with local_client(2, "600MB") as client, connect(client, sizes=SMALL, timeouts=SLOW) as cluster:
         assert cluster is not None
         yield cluster
 
@@ -92,7 +91,7 @@ def test_a_worker_killed_while_it_reads(mortal: Cluster, tmp_path: Path) -> None
 
 @dataclass(frozen=True)
 class Hoarder:
-    """A kernel that keeps so many megabytes with every call for as long as it lives."""
+    """A kernel that keeps so many megabytes with every call, until it is killed as a system without memory does."""
 
     megabytes: int
     held: list[Any] = field(default_factory=list, compare=False, repr=False)
@@ -100,7 +99,7 @@ class Hoarder:
     def __call__(self, p: Any, q: Any) -> Any:
         self.held.append(np.ones(self.megabytes * 2**17))
         if len(self.held) * self.megabytes > 500:
-            time.sleep(5.0)  # somebody looks at the memory by and by
+            os.kill(os.getpid(), signal.SIGKILL)
         return np.exp(-np.abs(p[:, None] - q[None]).sum(axis=-1))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -121,7 +120,8 @@ def test_chunks_that_are_too_large_for_a_worker_are_divided() -> None:
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         local_client(1, "600MB") as client,
-        connect(client, sizes=TaskSizes(merged=2**14, least=2**22, chunk=2**22)) as cluster,  # all blocks at once
+        # All blocks at once.
+        connect(client, sizes=TaskSizes(merged=2**14, least=2**22, chunk=2**22), timeouts=SLOW) as cluster,
     ):
         before = client.run(os.getpid)
         # 16 blocks, with three calls each, at 11 MB: half of them fit.

@@ -61,7 +61,7 @@ def compare(folder: Path, phase: str, *options: str) -> subprocess.CompletedProc
         capture_output=True,
         text=True,
         check=False,
-        timeout=240,
+        timeout=1800,
     )
 
 

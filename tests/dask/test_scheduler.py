@@ -81,7 +81,7 @@ def test_workers_that_are_lost_while_they_run_a_function(tmp_path: Path) -> None
 def test_a_worker_whose_scheduler_was_killed_ends(tmp_path: Path) -> None:
     with local.start_worker(f"tcp://127.0.0.1:{free_port()}", str(tmp_path), seconds=2.0) as worker:
         try:
-            assert worker.wait(120) != 0
+            assert worker.wait(600) != 0
         finally:
             local.end_workers([worker])
 
@@ -109,9 +109,7 @@ def test_a_scheduler_that_is_replaced_at_once(tmp_path: Path) -> None:
                 scheduler.wait()
                 others.append(start_scheduler(port))
                 # From now on tasks are submitted to a scheduler that does not have their dependencies.
-                wait_until(
-                    lambda: client.status == "running" and scheduler_id() not in (None, cluster.scheduler_id), 90.0
-                )
+                wait_until(lambda: client.status == "running" and scheduler_id() not in (None, cluster.scheduler_id))
 
         complaint = rf"^the scheduler at {address} was lost or restarted; the checkpoint '.*' holds \d+ of 21004 rows"
         try:

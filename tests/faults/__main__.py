@@ -14,6 +14,7 @@ from tests.faults.report import Outcome, counted
 
 CAMPAIGNS: dict[str, Callable[[Path], Iterable[Outcome]]] = {
     "interruptions": lambda folder: interruptions.campaign(folder, 50, (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)),
+    "presses": lambda folder: interruptions.presses(folder, 100),
     "full-disk": lambda folder: [*full_disk.under_a_limit(folder), *full_disk.on_a_small_disk(folder)],
     "lost-workers": lambda folder: lost_workers.campaign(folder, 30),
     "two-writers": lambda folder: two_writers.campaign(folder, 10),

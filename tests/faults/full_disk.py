@@ -9,6 +9,7 @@ import json
 import os
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.faults.process import Ended, btests, program, run
-from tests.faults.program import KILLED
+from tests.faults.program import SIGNALLED
 from tests.faults.report import Outcome
 from tests.faults.tables import write_samples, write_tables
 
@@ -72,7 +73,7 @@ def under_a_limit(folder: Path) -> Iterator[Outcome]:
     data = _data(folder)
     for writer in writers(data):
         with _own(folder) as own:
-            yield from _outcomes(writer, own, "file size limit", {resource.RLIMIT_FSIZE: _FEW})
+            yield from _outcomes(writer, own, "file size limit", {resource.RLIMIT_FSIZE: _FEW}, fonts=folder / "fonts")
 
 
 def on_a_small_disk(folder: Path) -> Iterator[Outcome]:
@@ -105,9 +106,16 @@ def _on_this_disk(disk: Path, data: Path) -> Iterator[Outcome]:
 
 
 def _outcomes(
-    writer: Writer, folder: Path, fault: str, limits: Mapping[int, int], *, fill: bool = False
+    writer: Writer,
+    folder: Path,
+    fault: str,
+    limits: Mapping[int, int],
+    *,
+    fill: bool = False,
+    fonts: Path | None = None,
 ) -> Iterator[Outcome]:
-    """Yield the outcome with a file that is there, and with none."""
+    """Yield the outcome with a file that is there, and with none; matplotlib saves its list of fonts in ``fonts``."""
+    variables = {"TMPDIR": str(folder)} | ({} if fonts is None else {"MPLCONFIGDIR": str(fonts)})
     for is_there in (True, False) if writer.file not in ("", "-") else (False,):
         before = _write_good(writer, folder) if is_there else None
         if fill:
@@ -115,7 +123,7 @@ def _outcomes(
             _fill(folder / "filler", 2**15 if writer.file == "" else 0)
         names = {path.name for path in folder.iterdir()}
         out = folder / "out.json" if writer.file == "-" else None
-        ended = run(writer.command, folder, limits=limits, out=out, variables={"TMPDIR": str(folder)})
+        ended = run(writer.command, folder, limits=limits, out=out, variables=variables)
         left = {path.name for path in folder.iterdir()} - names - {"out.json"}
         how = f"{'refused' if ended.status == 2 else 'an error'}{', the old file is there' * is_there}"
         yield Outcome(f"{writer.name}, {fault}", how, _wrong(ended, writer, folder, left, before))
@@ -129,7 +137,7 @@ def _write_good(writer: Writer, folder: Path) -> bytes:
     if "checkpoint" not in writer.name:
         path.write_bytes(b"what was there")
     else:
-        run(writer.command, folder, variables={KILLED: "1"})
+        run(writer.command, folder, variables={SIGNALLED: f"{int(signal.SIGKILL)}:1"})
     return path.read_bytes()
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from tests.faults.process import Ended, interrupt, program, run
-from tests.faults.program import READY
+from tests.faults.process import Ended, btests, interrupt, program, run
+from tests.faults.program import READY, SIGNALLED
 from tests.faults.report import Outcome
 from tests.faults.tables import answer, write_samples, write_tables
 
@@ -51,9 +51,9 @@ class Run:
         return program(*self.arguments, *(() if checkpoint is None else (*self.tail, checkpoint)))
 
 
-def runs(folder: Path) -> list[Run]:
-    """Write tables, and return a comparison and a test of them."""
-    tables, samples = write_tables(folder), write_samples(folder)
+def runs(folder: Path, n_tables: int = 20_000, n_samples: int = 100_000) -> list[Run]:
+    """Write tables and samples of some rows, and return a comparison and a test of them."""
+    tables, samples = write_tables(folder, n_tables), write_samples(folder, n_samples)
     compare = ("compare", *tables, "--memory", "1000", "--block-size", "20", "--json")
     return [
         Run("btests compare", compare, ("--checkpoint",), answer, True),
@@ -78,12 +78,44 @@ def campaign(folder: Path, n: int, signals: tuple[signal.Signals, ...], seed: in
                     found = _interrupted(one, checkpoint, number, moment, folder)
                     n_stopped += found.how.startswith("stopped")
                     yield found
-                ended = run(one.command(checkpoint), folder)
-                same = ended.is_answered and one.read(ended.out) == one.read(whole.out)
-                wrong = "" if same else f"not the answer without interruption: {ended}"
-                yield Outcome(f"{one.name}, resumed after {number.name}", "the same bits" if same else "other", wrong)
+                yield _resumed(one, checkpoint, number, whole, folder)
             if not n_stopped and n >= _MANY:
                 yield Outcome(f"{one.name}, {number.name}", "never stopped", "no signal has interrupted a run")
+
+
+def presses(folder: Path, n: int, seed: int = 0) -> Iterator[Outcome]:
+    """Yield the outcomes of Ctrl-C at ``n`` moments from the start of the interpreter on.
+
+    Before this package is imported, the traceback is Python's own.
+    """
+    command = btests("compare", *write_tables(folder, 8000))
+    whole = run(command, folder).seconds
+    for moment in np.random.default_rng(seed).uniform(0.0, whole, n).tolist():
+        ended = interrupt(command, folder, signal.SIGINT, moment, ready=None, variables={})
+        how = "it had ended" if ended.is_answered else "stopped" if ended.status == 128 + signal.SIGINT else "not begun"
+        early = ended.status in (1, -signal.SIGINT) and "command_group" not in ended.err
+        fine = ended.is_answered or early or (how == "stopped" and ended.is_quiet)
+        yield Outcome("Ctrl-C", how, "" if fine else f"after {moment:.3f} s: {ended}")
+
+
+def after_saves(folder: Path, n_saves: tuple[int, ...], signals: tuple[signal.Signals, ...]) -> Iterator[Outcome]:
+    """Yield the outcomes of signals after some saves, and of the runs that go on after them: no clock is involved."""
+    for one in runs(folder, n_tables=8000, n_samples=10_000):
+        whole = run(one.command(f"{len(one.tail)}.npz"), folder)
+        for number in signals:
+            checkpoint = f"{len(one.tail)}-{number.name}.npz"
+            for n in n_saves:
+                ended = run(one.command(checkpoint), folder, variables={SIGNALLED: f"{int(number)}:{n}"})
+                stopped = not ended.is_answered and _is_right(one, ended, number)
+                yield Outcome(f"{one.name}, {number.name} after {n} saves", "stopped", "" if stopped else str(ended))
+            yield _resumed(one, checkpoint, number, whole, folder)
+
+
+def _resumed(one: Run, checkpoint: str, number: signal.Signals, whole: Ended, folder: Path) -> Outcome:
+    ended = run(one.command(checkpoint), folder)
+    same = ended.is_answered and one.read(ended.out) == one.read(whole.out)
+    wrong = "" if same else f"not the answer without interruption: {ended}; {whole}"
+    return Outcome(f"{one.name}, resumed after {number.name}", "the same bits" if same else "other", wrong)
 
 
 def _interrupted(one: Run, checkpoint: str, number: signal.Signals, moment: float, folder: Path) -> Outcome:

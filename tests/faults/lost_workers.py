@@ -93,14 +93,14 @@ def _workers(address: str, folder: Path, *, nanny: bool) -> Iterator[list[subpro
         for _ in range(N_WORKERS):
             started.append(start_worker(address, str(folder)) if nanny else _plain_worker(address, folder))
         with Client(address, set_as_default=False, timeout=60) as client:
-            client.wait_for_workers(N_WORKERS, timeout=60)
+            client.wait_for_workers(N_WORKERS, timeout=600)
         yield started
 
 
 def _plain_worker(address: str, folder: Path) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "dask", "worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard"]
     return subprocess.Popen(
-        [*command, "--death-timeout", "60", "--local-directory", str(folder)],
+        [*command, "--death-timeout", "600", "--local-directory", str(folder)],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -111,4 +111,11 @@ def _plain_worker(address: str, folder: Path) -> subprocess.Popen[bytes]:
 def _children(nannies: list[subprocess.Popen[bytes]]) -> list[psutil.Process]:
     """Return the processes of the workers of nannies."""
     found = [child for nanny in nannies for child in psutil.Process(nanny.pid).children()]
-    return [child for child in found if "multiprocessing.spawn" in " ".join(child.cmdline())]
+    return [child for child in found if _is_worker(child)]
+
+
+def _is_worker(child: psutil.Process) -> bool:
+    try:
+        return "multiprocessing.spawn" in " ".join(child.cmdline())
+    except psutil.NoSuchProcess:  # it has ended meanwhile
+        return False

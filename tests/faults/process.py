@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Seconds after which a program hangs.
-LONGEST = 180.0
+#: Seconds after which a program hangs, on a machine with much else to do as well.
+LONGEST = 900.0
 
 # What no program may say.
 _NOISE = ("Traceback", "Exception ignored", "This should not happen", "Fatal", "terminate called", "core dumped")
@@ -97,7 +97,9 @@ def start(
             resource.setrlimit(what, (most, most))
 
     root = str(Path(__file__).parents[2])
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([root, *sys.path])} | dict(variables or {})
+    # Some versions of Python write part of a .pyc under a limit of file sizes, and every later import fails at that.
+    own = {"PYTHONPATH": os.pathsep.join([root, *sys.path]), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = os.environ | own | dict(variables or {})
     with open(os.devnull if out is None else out, "ab") as file:
         return subprocess.Popen(
             command,

@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,8 @@ OPTIONS: dict[str, Any] = {"kernel": Gaussian(1.0), "block_size": 40, "seed": 4}
 #: Variable that names the file that tells that the program has begun.
 READY = "BTESTS_FAULTS_READY"
 
-#: Variable that makes the program kill itself after its first save.
-KILLED = "BTESTS_FAULTS_KILLED"
+#: Variable with the number of a signal, and of the save after which the program sends it to itself: "9:1".
+SIGNALLED = "BTESTS_FAULTS_SIGNALLED"
 
 
 def bits(result: TestResult) -> str:
@@ -89,15 +90,16 @@ def peak(*arguments: str) -> None:
         print("peak", *found, file=sys.stderr)
 
 
-def kill_after_first_save() -> None:
-    """Make the next save to a checkpoint the last thing that this process does."""
-    save_all = checkpoint.Recorder._save
+def signal_after(number: int, n_saves: int) -> None:
+    """Let this process send itself a signal after some saves to a checkpoint."""
+    save_all, saves = checkpoint.Recorder._save, count(1)
 
-    def save_and_die(self: checkpoint.Recorder, path: Path) -> None:
+    def save_and_signal(self: checkpoint.Recorder, path: Path) -> None:
         save_all(self, path)
-        os.kill(os.getpid(), signal.SIGKILL)
+        if next(saves) == n_saves:
+            signal.raise_signal(number)
 
-    checkpoint.Recorder._save = save_and_die  # type: ignore[method-assign]
+    checkpoint.Recorder._save = save_and_signal  # type: ignore[method-assign]
 
 
 _PROGRAMS: dict[str, Callable[..., None]] = {
@@ -111,8 +113,8 @@ _PROGRAMS: dict[str, Callable[..., None]] = {
 if __name__ == "__main__":
     if sys.argv[1] != "peak":
         checkpoint._SECONDS, out_of_core.CHUNK_BYTES = 0.0, 2**16
-    if KILLED in os.environ:
-        kill_after_first_save()
+    if SIGNALLED in os.environ:
+        signal_after(*map(int, os.environ[SIGNALLED].split(":")))
     if READY in os.environ:
         Path(os.environ[READY]).touch()
     _PROGRAMS[sys.argv[1]](*sys.argv[2:])

@@ -62,7 +62,7 @@ class Worker:
                 return Outcome("finding", f"no answer after {seconds:g} s", self._told())
             outcome: Outcome = pickle.load(answers)
         except (EOFError, BrokenPipeError, pickle.UnpicklingError):
-            status = process.wait(10)
+            status = process.wait(60)
             self.close()
             return Outcome("finding", f"the process ended with status {status}", self._told())
         return outcome

@@ -13,7 +13,7 @@ from typing import Any
 from tests.fuzz.commands import Command
 
 #: Seconds of CPU time, and bytes of resident memory beside what the process had before, of one input.
-MAX_SECONDS, MAX_BYTES = 15.0, 500_000_000
+MAX_SECONDS, MAX_BYTES = 60.0, 500_000_000
 
 #: Exceptions that a call from Python may raise.
 REFUSALS = (ValueError, TypeError, OSError)

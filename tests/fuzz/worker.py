@@ -44,7 +44,7 @@ Case = Command | Call
 _ADDRESSES, _FILE = 12 * 2**30, 2**28
 
 #: Seconds after which a worker writes where it is.
-TOLD_AFTER = 40.0
+TOLD_AFTER = 300.0
 
 
 def run_case(case: Case, folder: Path) -> Outcome:

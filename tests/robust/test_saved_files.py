@@ -186,13 +186,13 @@ def test_doubled_and_foreign_members_are_refused(saved: tuple[Path, Callable[[Pa
 
 
 _SAVE = """
-import sys, time, pathlib
+import sys, pathlib
 from btests.atomic_file import write_file
 def write(file):
     file.write(b"half of a file")
     file.flush()
     print("writing", flush=True)
-    time.sleep(60)
+    sys.stdin.read()
 write_file(pathlib.Path(sys.argv[1]), write, force=True)
 """
 
@@ -211,8 +211,8 @@ def test_drafts_of_killed_processes_are_removed_and_no_others(tmp_path: Path) ->
     _partial().save(path)
     command = [sys.executable, "-c", _SAVE, str(path)]
     with (
-        subprocess.Popen(command, stdout=subprocess.PIPE) as killed,
-        subprocess.Popen(command, stdout=subprocess.PIPE) as alive,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as killed,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as alive,
     ):
         for process in (killed, alive):
             assert process.stdout is not None
@@ -227,6 +227,8 @@ def test_drafts_of_killed_processes_are_removed_and_no_others(tmp_path: Path) ->
         ]
         for one in foreign:
             one.write_bytes(b"of somebody else")
+        for one in drafts:
+            os.utime(one)
         _partial().save(path, force=True)  # both drafts are young
         assert set(_drafts(tmp_path)) >= set(drafts)
         for one in (*drafts, *foreign):

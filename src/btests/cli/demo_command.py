@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from btests._imports import optional
 from btests._text import printable
-from btests.cli.output_file import check_picture, output_path, picture_format, write_picture
+from btests.cli.output_file import check_picture, output_path, picture_format, plotting, write_picture
 from btests.cli.terminal import echo, one_sentence, say
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def demo(out: Path, rows: int, seed: int, as_json: bool, force: bool) -> None:
 
 def _draw(outcome: Outcome, out: Path, force: bool) -> str | None:
     """Write the picture and return its name, or say how to get one where there is no matplotlib."""
-    found = optional("matplotlib.figure", "python -m pip install matplotlib")
+    found = plotting()
     if isinstance(found, str):
         say(f"no picture, for want of matplotlib; {found}.")
         return None

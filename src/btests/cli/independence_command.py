@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from btests._imports import optional
 from btests._text import printable
 from btests.cli.options import DELIMITER, SEED, as_flags, block_rows, check_delimiter, split_names
-from btests.cli.output_file import check_picture, output_path, picture_format, write_picture
+from btests.cli.output_file import check_picture, output_path, picture_format, plotting, write_picture
 from btests.cli.progress import watching
 from btests.cli.terminal import echo, one_sentence
 
@@ -148,7 +147,7 @@ def _check_pairs(all_pairs: bool, everything: bool, out: Path | None, force: boo
         raise click.UsageError(f"{'--all' if everything else '--out'} is for --all-pairs; add that.")
     if out is not None:
         check_picture(out, force)
-        found = optional("matplotlib.figure", "python -m pip install matplotlib")  # before the tests, which take time
+        found = plotting()  # before the tests, which take time
         if isinstance(found, str):
             raise click.UsageError(f"--out needs matplotlib; {found}.")
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
+from types import ModuleType
 
 import click
 
+from btests._imports import optional
 from btests.atomic_file import write_file
 
 
@@ -63,6 +65,18 @@ def _is_standard(path: Path) -> bool:
 
 
 _FORMATS = (".png", ".svg", ".pdf")
+
+
+def plotting() -> ModuleType | str:
+    """Return matplotlib's figures, or the end of a sentence that says what to do for want of them.
+
+    Its log goes to standard error, where a command has one sentence at most: the first picture of a user makes a list
+    of fonts, which takes time and is saved, unless the disk is full.
+    """
+    import logging  # not before a picture is asked for
+
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    return optional("matplotlib.figure", "python -m pip install matplotlib")
 
 
 def check_picture(out: Path, force: bool) -> None:

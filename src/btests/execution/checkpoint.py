@@ -131,10 +131,11 @@ class Recorder:
             tasks.append({"digest": digest, "partial": header_of(partial)})
         header = header_of(partial) | {"checkpoint": {"run": self._run, "seed": self.seed, "tasks": tasks}}
         # Another process may have begun with the same file: of the same run the last one to save is right as well.
-        if path.exists() and _stamp(path) != self._stamp:
+        is_there = path.exists()  # once: a file that comes after this is not overwritten
+        if is_there and _stamp(path) != self._stamp:
             self._own(path, self.seed)
         try:
-            write_arrays(path, header, arrays, force=path.exists())
+            write_arrays(path, header, arrays, force=is_there)
         except FileExistsError:  # since a moment ago
             self._own(path, self.seed)
             write_arrays(path, header, arrays)

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -117,22 +116,34 @@ def test_mistakes_get_one_sentence(
     assert "Traceback" not in refused.output
 
 
+# Stops at a signal after its first task, whatever else the machine does.
+_STOPS = """
+import signal, sys
+from studies.harness.runner import Progress
+from studies.reproduce.__main__ import command
+
+def store_and_stop(self, task, rows, store=Progress.store, number=int(sys.argv.pop(1))):
+    store(self, task, rows)
+    signal.raise_signal(number)
+
+Progress.store = store_and_stop
+command()
+"""
+
+
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
 def test_a_run_that_was_stopped_goes_on(stop: signal.Signals, tmp_path: Path) -> None:
     out = tmp_path / "results"
-    command = [sys.executable, "-m", "studies.reproduce", "figure3", "--quick", "--out", str(out), "--workers", "2"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
-        while run.poll() is None and not list((out / "tasks").rglob("*.json")):
-            time.sleep(0.01)
-        run.send_signal(stop)
-        _, said = run.communicate()
+    words = ["figure3", "--quick", "--out", str(out), "--workers", "2"]
+    stops = [sys.executable, "-c", _STOPS, str(int(stop)), *words]
+    run = subprocess.run(stops, capture_output=True, text=True, check=False)
+    assert run.returncode == {signal.SIGINT: 130, signal.SIGKILL: -9}[stop], run.stderr
     if stop == signal.SIGINT:
-        assert run.returncode == 130
-        assert said.endswith(f"what is done is kept in {str(out)!r}, and the same command goes on from there.\n")
+        assert run.stderr.endswith(f"what is done is kept in {str(out)!r}, and the same command goes on from there.\n")
     assert not (out / "figure3.md").exists()
     first = {piece: piece.stat().st_mtime_ns for piece in (out / "tasks").rglob("*.json")}
     assert first
-    subprocess.run(command, capture_output=True, check=True)
+    subprocess.run([sys.executable, "-m", "studies.reproduce", *words], capture_output=True, check=True)
     assert (out / "figure3.md").exists()
     assert all(piece.stat().st_mtime_ns == when for piece, when in first.items())
 
