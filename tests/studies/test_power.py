@@ -182,8 +182,8 @@ def test_aggregation_by_hand() -> None:
 @pytest.mark.parametrize("method", IN_NUMPY, ids=lambda method: method.name)
 @pytest.mark.parametrize("sizes", [(30, 30), (40, 12)])
 def test_level(method: methods.Method, sizes: tuple[int, int]) -> None:
-    """Rejections of 60 nulls stay below a bound that a level of .05 exceeds once in a million runs."""
-    n_trials = 60
+    """Rejections of 30 nulls stay below a bound that a level of .05 exceeds once in a million runs."""
+    n_trials = 30
     hits = 0
     for trial in range(n_trials):
         rng = np.random.default_rng([7, trial])

@@ -63,8 +63,8 @@ def test_numbers_of_the_guide_are_those_of_the_study() -> None:
 
 
 def test_level() -> None:
-    """At most as many of 120 verdicts as a level of 5 % allows; fails with probability 5e-7."""
-    rows = small_tables.count(small_tables.Cell(8, 30, False, 120), range(120), 77)
+    """At most as many of 60 verdicts as a level of 5 % allows; fails with probability below 1e-6."""
+    rows = small_tables.count(small_tables.Cell(8, 30, False, 60), range(60), 77)
     found = {row["test"]: row for row in rows}
     for name in small_tables.TESTS:
         assert found[name]["rejections"] <= count_bounds(found[name]["trials"], 0.0, 0.05)[1]

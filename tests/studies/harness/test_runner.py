@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,13 +65,26 @@ def files(out: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()}
 
 
-def test_workers_and_interruptions_leave_no_trace(tmp_path: Path) -> None:
-    one, two = tmp_path / "one", tmp_path / "two"
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a run, which tests copy: workers take time to start."""
+    out = tmp_path_factory.mktemp("finished")
+    run_in(out, Squares())
+    return out
+
+
+@pytest.fixture
+def out(finished: Path, tmp_path: Path) -> Path:
+    """Return a folder of a finished run."""
+    return Path(shutil.copytree(finished, tmp_path / "out"))
+
+
+def test_workers_and_interruptions_leave_no_trace(tmp_path: Path, out: Path) -> None:
+    one, two = tmp_path / "one", out  # of two workers
     told = run_in(one, Squares(), workers=1)
     assert told[0] == (0.0, 6.0)
     assert told[-1] == (6.0, 6.0)
     assert [done for done, _ in told] == sorted(done for done, _ in told)
-    run_in(two, Squares(), workers=2)
     expected = files(one)
     assert set(expected) == {"squares.csv", "squares.md", "more.csv"}
     assert files(two) == expected
@@ -155,14 +169,13 @@ def test_a_run_without_music_shares_the_folder_with_one_that_has_songs(tmp_path:
         take(tmp_path, Manifest(1, True, SONGS[:1]), force=False)
 
 
-def test_force_starts_anew_with_the_same_seed_too(tmp_path: Path) -> None:
-    run_in(tmp_path, Squares())
-    (tmp_path / "manifest.json").write_text(json.dumps({"seed": 1, "quick": True, "songs": [], "version": "0"}))
-    take(tmp_path, Manifest(1, True, version="0"), force=False)
-    assert (tmp_path / "squares.md").exists()
-    take(tmp_path, Manifest(1, True, version="0"), force=True)
-    assert not (tmp_path / "squares.md").exists()
-    assert not list((tmp_path / "tasks").rglob("*.json"))
+def test_force_starts_anew_with_the_same_seed_too(out: Path) -> None:
+    (out / "manifest.json").write_text(json.dumps({"seed": 1, "quick": True, "songs": [], "version": "0"}))
+    take(out, Manifest(1, True, version="0"), force=False)
+    assert (out / "squares.md").exists()
+    take(out, Manifest(1, True, version="0"), force=True)
+    assert not (out / "squares.md").exists()
+    assert not list((out / "tasks").rglob("*.json"))
 
 
 @pytest.mark.parametrize("force", [False, True])
@@ -179,9 +192,9 @@ def test_folders_of_others_are_not_written_to(tmp_path: Path, force: bool) -> No
 
 
 @pytest.mark.parametrize("text", [None, '{"seed": 7', '{"seed": 7, "quick": true, "songs": [1], "version": "0"}', "[]"])
-def test_a_manifest_that_is_lost_or_spoilt(tmp_path: Path, text: str | None) -> None:
+def test_a_manifest_that_is_lost_or_spoilt(tmp_path: Path, finished: Path, text: str | None) -> None:
     take(tmp_path, FIRST, force=False)
-    run_in(tmp_path, Squares())
+    shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
     (tmp_path / "manifest.json").unlink()
     if text is not None:
         (tmp_path / "manifest.json").write_text(text)
@@ -198,10 +211,9 @@ def test_one_run_at_a_time(tmp_path: Path) -> None:
     take(tmp_path, FIRST, force=False)
 
 
-@pytest.mark.parametrize("text", ["", "null", "[]", '[{"number": 1}]', "[]\n0\n"])
-def test_a_piece_that_is_not_as_it_was_written_is_done_again(tmp_path: Path, text: str) -> None:
-    run_in(tmp_path, Squares())
-    expected = files(tmp_path)
-    (tmp_path / "tasks" / "squares" / "first.1.json").write_text(text)
-    run_in(tmp_path, Squares())
-    assert files(tmp_path) == expected
+def test_pieces_that_are_not_as_they_were_written_are_done_again(out: Path) -> None:
+    expected = files(out)
+    for k, text in enumerate(("", "null", "[]", '[{"number": 1}]', "[]\n0\n")):
+        (out / "tasks" / "squares" / f"first.{k}.json").write_text(text)
+    run_in(out, Squares())
+    assert files(out) == expected
