@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from btests.data.open import open_source
 from btests.data.row_permutation import permutation_of
 from btests.data.sample import Sample
 from btests.execution import out_of_core
+from btests.execution.dask.local import local_client
 from btests.execution.samples import open_samples
 from btests.pipeline import run_test
 from btests.result import TestResult
@@ -22,6 +24,13 @@ from tests.extending.features import FeatureMMD
 
 N = 400
 STATISTICS: list[Statistic] = [HSIC((KernelPair(Gaussian(1.0), Gaussian(1.0)),)), FeatureMMD(1.0)]
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    """Return a client of two workers."""
+    with local_client(2) as found:
+        yield found
 
 
 def data(statistic: Statistic, effect: float = 1.0) -> tuple[Any, Any]:
@@ -85,17 +94,17 @@ def test_a_stream_gives_the_same_bits(statistic: Statistic) -> None:
 
 
 @pytest.mark.parametrize("statistic", STATISTICS, ids=lambda s: type(s).__name__)
-def test_a_cluster_gives_the_same_bits(statistic: Statistic, tmp_path: Path) -> None:
+def test_a_cluster_gives_the_same_bits(statistic: Statistic, client: Any, tmp_path: Path) -> None:
     x, y = data(statistic, 0.3)
     wanted = from_arrays(statistic, x, y, 25)
-    found = from_files(statistic, x, y, 25, folder=tmp_path, workers=2)
+    found = from_files(statistic, x, y, 25, folder=tmp_path, workers=client)
     assert (found.statistic, found.pvalue) == (wanted.statistic, wanted.pvalue)
 
 
-def test_btest_runs_it_on_a_cluster() -> None:
+def test_btest_runs_it_on_a_cluster(client: Any) -> None:
     x, y = data(FeatureMMD(1.0), 0.3)
     options: dict[str, Any] = {"kernel": Gaussian(1.0), "statistic": _features, "block_size": 25, "seed": 5}
-    wanted, found = btest(x, y, **options), btest(x, y, workers=2, **options)
+    wanted, found = btest(x, y, **options), btest(x, y, workers=client, **options)
     assert (found.statistic, found.pvalue) == (wanted.statistic, wanted.pvalue)
 
 
