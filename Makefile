@@ -50,10 +50,10 @@ check: .venv-test/installed
 	.venv-test/bin/lint-imports
 
 test: check
-	.venv-test/bin/pytest -n auto --dist worksteal -m "not (browser or cluster or slow or statistical or study)"
+	.venv-test/bin/pytest -n auto --dist worksteal --durations=20 -m "not (browser or cluster or slow or statistical or study)"
 
 test-all: check
-	.venv-test/bin/pytest -n auto --dist worksteal
+	.venv-test/bin/pytest -n auto --dist worksteal --durations=60
 
 fuzz: N ?= 20000
 fuzz: SEED ?= 1
