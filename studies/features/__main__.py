@@ -7,12 +7,13 @@ from typing import Any
 
 import click
 
-from studies.features.tables import level_report, power_report
+from studies.features.flights import count_flights, flight_cells
+from studies.features.tables import flight_report, level_report, power_report
 from studies.features.trials import count_equal, count_null, count_short, equal_cells, null_cells, short_cells
 from studies.harness.command import Options, execute, shared_options
 from studies.harness.grid import Grid
 
-PARTS = ("power", "lengths", "levels")
+PARTS = ("power", "lengths", "levels", "flights")
 
 _TASK_TRIALS = 10
 
@@ -23,6 +24,7 @@ def study(part: str, quick: bool, seed: int) -> Grid[Any]:
         "power": (equal_cells, count_equal, power_report),
         "lengths": (short_cells, count_short, power_report),
         "levels": (null_cells, count_null, level_report),
+        "flights": (flight_cells, count_flights, flight_report),
     }[part]
     name = f"features-{part}"
     return Grid(name, tuple(cells(quick)), count, _TASK_TRIALS, seed, partial(report, name))

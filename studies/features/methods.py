@@ -21,6 +21,7 @@ from btests.plan import Array
 from btests.statistics import in_memory, plan_for
 from btests.statistics.feature_mmd import features_chunk
 from studies.compression import ctt, median_distance
+from studies.features.permutations import permuted_features
 
 Test = Callable[[Array, Array, int], float]
 
@@ -139,10 +140,14 @@ EQUAL: dict[int, dict[str, Test]] = {
 }
 
 #: Tests of samples of different lengths.
-UNEQUAL: dict[str, Test] = {**_OWN, "all permutations": all_permutations}
+UNEQUAL: dict[str, Test] = {
+    **_OWN,
+    "all permutations": permuted_features,
+    "all permutations, exact values": all_permutations,
+}
 
 #: Tests that take most of the time, and are run in the first trials alone.
-SLOW = ("blocks", "CTT")
+SLOW = ("blocks", "CTT", "all permutations, exact values")
 
 
 def runs(name: str) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from btests.datasets import blobs
 from btests.plan import Array
-from studies.distributions import Draw, equicorrelated, normal, poisson, student
+from studies.distributions import Draw, bernoulli, equicorrelated, normal, poisson, student
 
 # Rows that effects are stated for; of two lengths their harmonic mean counts.
 _ROWS = 16_384
@@ -118,10 +118,14 @@ def _lognormal(n: int, rng: np.random.Generator) -> Array:
 
 #: Distributions of both samples, and the rows of x and of y, by name.
 NULLS: dict[str, tuple[Draw, int, int]] = {
-    "normal, d = 5": (normal(5), 2048, 2048),
-    "lognormal, d = 3": (_lognormal, 2048, 2048),
-    "normal, sorted, d = 3": (_sorted(normal(3)), 2048, 2048),
-    "Poisson(.5), d = 2": (poisson(2, 0.5), 2048, 2048),
-    "normal, d = 5, 20 to 1": (normal(5), 2000, 100),
-    "lognormal, d = 3, 20 to 1": (_lognormal, 2000, 100),
+    "Poisson(.5), d = 2": (poisson(2, 0.5), 512, 512),
+    "normal, d = 5": (normal(5), 512, 512),
+    "lognormal, d = 3": (_lognormal, 512, 512),
+    "normal, sorted, d = 3": (_sorted(normal(3)), 512, 512),
+    "Student t(2), d = 2": (student(2, 2.0), 512, 512),
+    "coin, d = 1": (bernoulli(0.5), 512, 512),
+    "normal, d = 100": (normal(100), 512, 512),
+    "normal, d = 5, 20 to 1": (normal(5), 400, 20),
+    "lognormal, d = 3, 20 to 1": (_lognormal, 400, 20),
+    "Poisson(.5), sorted, d = 2, 20 to 1": (_sorted(poisson(2, 0.5)), 400, 20),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from studies.features.flights import TESTS
 from studies.features.methods import EQUAL, UNEQUAL
 from studies.features.problems import NULLS, PROBLEMS
 from studies.features.trials import LEVELS, SHORT
@@ -57,12 +58,41 @@ def level_table(name: str, rows: list[Row]) -> list[str]:
     found = []
     for row in rows:
         estimates = [proportion(row[column], row["trials"], 0.99) for column in LEVELS]
-        shown = [cell for one in estimates for cell in (f"{one.value:.3f}", one.interval())]
+        shown = [cell for one in estimates for cell in (f"{one.value:.4f}", one.interval())]
         cost = f"{1e3 * row['seconds'] / row['trials']:.0f}"
         _, n_x, n_y = NULLS[str(row["problem"])]
         found.append((row["problem"], f"{n_x} v {n_y}", row["trials"], *shown, cost))
-    heads = ("rows", "lengths", "trials", "at .05", "99 % interval", "at .01", "99 % interval", "CPU ms")
-    return [*table_lines(heads, found, "lrrrlrlr"), ""]
+    heads = (
+        "rows",
+        "lengths",
+        "trials",
+        "at .05",
+        "99 % interval",
+        "at .01",
+        "99 % interval",
+        "at .001",
+        "99 % interval",
+        "CPU ms",
+    )
+    return [*table_lines(heads, found, "lrrrlrlrlr"), ""]
+
+
+def flight_report(name: str, rows: list[Row]) -> Report:
+    """Return the report on the flights of two carriers."""
+    counts = sorted(rows, key=lambda row: list(TESTS).index(str(row["method"])))
+    return Report(name, counts=counts, text=_text(name, counts, flight_table))
+
+
+def flight_table(name: str, rows: list[Row]) -> list[str]:
+    """Return the lines of the shares of draws in which a difference is found, with 95 % intervals."""
+    found = []
+    for row in rows:
+        power = proportion(row["rejections"], row["trials"], 0.95)
+        strict = f"{row['at_01'] / row['trials']:.3f}"
+        cost = f"{1e3 * row['seconds'] / row['trials']:.0f}"
+        found.append((row["method"], row["trials"], f"{power.value:.3f}", power.interval(), strict, cost))
+    heads = ("test", "draws", "found at .05", "95 % interval", "at .01", "CPU ms")
+    return [*table_lines(heads, found, "lrrlrr"), ""]
 
 
 def _share(share: float) -> str:

@@ -14,18 +14,21 @@ from studies.harness.counts import Row
 from studies.harness.rejections import ProblemCell, count_rejections
 
 #: Levels by the names of their columns.
-LEVELS = {"rejections": 0.05, "at_01": 0.01}
+LEVELS = {"rejections": 0.05, "at_01": 0.01, "at_001": 0.001}
 
 #: Rows of y by those of x, where samples have different lengths.
 SHORT = {600: 30, 10_000: 300, 100_000: 1000}
 
 #: Trials by rows of x, of samples of one length and of different lengths; and trials without a difference, of both.
 EQUAL_TRIALS = {16_384: 40, 65_536: 10}
-SHORT_TRIALS = {600: 20, 10_000: 10, 100_000: 5}
-NULL_TRIALS, SHORT_NULL_TRIALS = 900, 150
+SHORT_TRIALS = {600: 100, 10_000: 20, 100_000: 5}
+NULL_TRIALS, SHORT_NULL_TRIALS = 1000, 300
+
+#: Trials without a difference of counts, whose level an earlier run left open.
+COUNT_NULL_TRIALS = 4000
 
 # Trials of tests that take most of the time.
-_SLOW_TRIALS = {16_384: 20, 65_536: 5}
+_SLOW_TRIALS = {16_384: 20, 65_536: 5, 600: 20, 10_000: 10, 100_000: 5}
 
 
 def equal_cells(quick: bool) -> Iterator[ProblemCell]:
@@ -50,6 +53,7 @@ def null_cells(quick: bool) -> Iterator[ProblemCell]:
     """Yield the samples without a difference."""
     for place, (name, (_, n_x, n_y)) in enumerate(NULLS.items()):
         trials = NULL_TRIALS if n_x == n_y else SHORT_NULL_TRIALS
+        trials = COUNT_NULL_TRIALS if name.startswith("Poisson") and n_x == n_y else trials
         yield ProblemCell(100 + place, name, n_x, 3 if quick else trials)
 
 
@@ -72,7 +76,12 @@ def count_short(cell: ProblemCell, trials: range, seed: int) -> list[Row]:
     """Return rejections and CPU seconds of the tests of samples of different lengths."""
 
     def tests(rng: np.random.Generator, trial: int) -> dict[str, Callable[[], float]]:
-        methods = {name: test for name, test in UNEQUAL.items() if cell.n == 600 or name != "all permutations"}
+        left_out = set(SLOW if trial >= _SLOW_TRIALS[cell.n] else ())
+        if cell.n > 600:
+            left_out.add("all permutations, exact values")
+        if cell.n > 10_000:
+            left_out.add("all permutations")
+        methods = {name: test for name, test in UNEQUAL.items() if name not in left_out}
         return _tests(methods, *PROBLEMS[cell.place].samples(cell.n, SHORT[cell.n], rng), trial)
 
     return count_rejections(cell, tests, trials, seed, LEVELS)

@@ -16,7 +16,7 @@ from btests.data.sample import AnySample
 from btests.kernels.kernel import require_positive
 from btests.nulls.aggregation import Verdict, largest_score, smallest_rank
 from btests.nulls.sign_flip import SignFlip
-from btests.selection.bandwidth_families import bandwidths, default_family
+from btests.selection.bandwidth_families import bandwidths, default_family, margin_kernels
 from btests.selection.family import AnyFamily, check_family, kernels_of, shown
 from btests.selection.fisher import discriminants_of, fisher_family
 from btests.selection.selector import Candidate, Selection, Setting
@@ -52,6 +52,9 @@ class Aggregate:
         Share of the level per kernel, positive, for ``"rank"`` and ``"pvalue"``; by default equal.
     one_block : sequence of Kernel or MakesKernels, optional
         Further kernels where one block holds all rows, such as ``fisher_family()``.
+    margins : bool
+        Whether samples of different lengths that features compare have one more kernel, a sum over coordinates of
+        Gaussians half as wide as the median bandwidth of each; for 2 to 32 coordinates.
 
     See Also
     --------
@@ -78,11 +81,14 @@ class Aggregate:
     correction: Literal["max", "soft", "rank", "pvalue"] = "max"
     weights: Sequence[float] | None = None
     one_block: AnyFamily | None = None
+    margins: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "family", check_family(self.family))
         if self.one_block is not None:
             object.__setattr__(self, "one_block", check_family(self.one_block))
+        if not isinstance(self.margins, bool):
+            raise TypeError(f"margins must be True or False, got {brief(self.margins)}")
         if not is_one_of(self.correction, "max", "soft", "rank", "pvalue"):
             raise ValueError(f"correction must be 'max', 'soft', 'rank' or 'pvalue', got {brief(self.correction)}")
         if self.weights is None:
@@ -106,6 +112,8 @@ class Aggregate:
             kernels += discriminants_of(self.one_block, p, q)
         elif self.one_block is not None and size == min(len(x), len(y)):
             kernels += kernels_of(self.one_block, p, q)
+        if self.margins and rule == FEATURES and len(x) != len(y):
+            kernels += margin_kernels(p, q)
         if self.weights is not None and len(self.weights) != len(kernels):
             raise ValueError(f"one weight per kernel: got {len(self.weights)} weights, {len(kernels)} kernels")
         return Selection(kernels[0], x, y, tuple(Candidate(kernel, 0.0, 0.0) for kernel in kernels))
@@ -135,12 +143,13 @@ class Aggregate:
         weights = "" if self.weights is None else ", weights=..."
         correction = "" if self.correction == "max" else f", correction={self.correction!r}"
         more = "" if self.one_block is None else f", one_block={shown(self.one_block)}"
-        return f"Aggregate({shown(self.family)}{correction}{weights}{more})"
+        margins = ", margins=True" if self.margins else ""
+        return f"Aggregate({shown(self.family)}{correction}{weights}{more}{margins})"
 
 
 def default_aggregate() -> Aggregate:
     """Return the default of ``btest``: :func:`default_family`, and in one block :func:`fisher_family` beside it.
 
-    docs/power.md compares it with others.
+    Samples of different lengths have a sum over margins as well. docs/power.md compares it with others.
     """
-    return Aggregate(default_family(), one_block=fisher_family())
+    return Aggregate(default_family(), one_block=fisher_family(), margins=True)

@@ -10,6 +10,7 @@ import numpy as np
 from btests._text import brief
 from btests.data.sample import AnySample
 from btests.kernels import Gaussian, Kernel, Laplacian, OnColumns, median_bandwidth
+from btests.kernels.combination import Combination
 from btests.kernels.kernel import require_positive
 from btests.selection.family import AnyFamily, check_family, kernels_of, shown
 from btests.selection.median_heuristic import check_maker, check_rows, name_of, pooled_bandwidth
@@ -188,3 +189,26 @@ class PerCoordinate:
 
     def __repr__(self) -> str:
         return f"PerCoordinate(make={name_of(self.make)}, n_rows={self.n_rows})"
+
+
+# Columns of a sum over margins, at most: each has a share of the 64 random frequencies or more that a kernel has.
+_MOST_MARGINS = 32
+
+# Rows of each sample for the median bandwidths of margins.
+_MARGIN_ROWS = 100
+
+
+def margin_kernels(x: AnySample, y: AnySample) -> tuple[Kernel, ...]:
+    """Return the sum of a Gaussian of each coordinate, half as wide as its median bandwidth, as the only kernel.
+
+    It sees no relation of columns, and a difference of one of them better than kernels of all columns, in which the
+    distances in others are noise. There is none for one column, which has it in the family of all columns, and for more
+    than 32; columns that are constant in some rows of both samples are left out.
+    """
+    n = min(_MARGIN_ROWS, len(x), len(y))
+    points = np.concatenate([x.head(n), y.head(n)]).astype(np.float64)
+    columns = np.flatnonzero(points.min(axis=0) < points.max(axis=0)).tolist()
+    if not 2 <= len(columns) <= _MOST_MARGINS:
+        return ()
+    terms = (OnColumns(Gaussian(0.5 * median_bandwidth(points[:, [k]])), (k,)) for k in columns)
+    return (Combination((1.0 / len(columns),) * len(columns), tuple(terms)),)

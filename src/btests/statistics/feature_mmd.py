@@ -270,5 +270,5 @@ def _unpaired(member: Member, sums: Array, plan: Plan) -> Summary:
     moments = centred @ centred.T
     np.fill_diagonal(moments, np.diag(moments) - member.squares(features, counts, centre))
     symmetry = RelabelBins(bins)
-    value = symmetry.observed(moments[None])
+    value = float(bins.mmd(moments, bins.observed())[0])
     return replace(Summary.of(Plan(plan.n_x, plan.n_y, 1), np.array([value]), moments[None]), symmetry=symmetry)

@@ -127,6 +127,17 @@ class Bins:
         pairs = np.concatenate([sums.ravel().take(some).sum(axis=1) for some in places])
         return np.asarray((2.0 * pairs + own) * self.factor - linear + rows.sum() * inner)
 
+    def centre(self, sums: Array) -> float:
+        """Return the average of :meth:`mmd` over all labellings: (n_bins + 2, n_bins + 2) to a number."""
+        n, k = self.n_bins, self.few
+        inside, rest, rows = sums[:n, :n], sums[:n, n + 1], sums.sum(axis=1)
+        m = float(max(self.n_x, self.n_y))
+        inner = 1.0 / (m * (m - 1.0))
+        own = float(np.trace(inside))
+        pairs = (float(inside.sum()) - own) * k * (k - 1.0) / (n * max(n - 1.0, 1.0)) + (own + 2.0 * rest.sum()) * k / n
+        linear = (rows[:n].sum() * k / n + rows[n + 1]) * (2.0 * (inner + 1.0 / (float(self.n_x) * float(self.n_y))))
+        return float((pairs + sums[n + 1, n + 1]) * self.factor - linear + rows.sum() * inner)
+
     def pairs_of(self, labels: Index) -> Iterator[Index]:
         """Yield the places of the pairs of bins of labellings in a flat matrix, some at a time: (r, k) to (s, p)."""
         i, j = np.tril_indices(labels.shape[1], -1)
@@ -183,8 +194,8 @@ class LabelDraws:
         return len(self.labels)
 
     def values(self, moments: Array) -> Array:
-        """Return the MMD^2 of each draw: moments (1, n_bins + 2, n_bins + 2) to (n_draws,)."""
-        return self.bins.mmd(moments[0], self.labels, self.places)
+        """Return the MMD^2 of each draw, less the average of all: moments (1, n_bins + 2, n_bins + 2) to (n_draws,)."""
+        return np.asarray(self.bins.mmd(moments[0], self.labels, self.places) - self.bins.centre(moments[0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,16 +240,23 @@ class RelabelBins:
         return LabelDraws.of(np.hstack([labels, rest]), self.bins, exhaustive)
 
     def observed(self, moments: Array) -> float:
-        """Return the value of the labels that the bins have."""
-        return float(self.bins.mmd(moments[0], self.bins.observed())[0])
+        """Return the value of the labels that the bins have, less the average of all labellings."""
+        return float(self.bins.mmd(moments[0], self.bins.observed())[0] - self.bins.centre(moments[0]))
 
     def magnitude(self, moments: Array) -> float:
         """Return the sum of the absolute terms of the value, about."""
         return self.bins.factor * float(np.abs(self._centred(moments)).sum())
 
     def variance(self, moments: Array) -> float:
-        """Return about the variance of the value over all labellings; it is the same for each of them."""
-        return 2.0 * float(np.sum(self._products(moments) ** 2))
+        """Return about the variance of the value over all labellings; it is the same for each of them.
+
+        That of pairs of bins, and that of a sum over the bins of the shorter sample: the pairs inside a bin, and those
+        with rows that keep their label. Their covariance is left out.
+        """
+        n, k = self.bins.n_bins, self.bins.few
+        single = self._single(moments)
+        of_single = float(np.sum((single - single.mean()) ** 2)) * k * (n - k) / (n * max(n - 1.0, 1.0))
+        return 2.0 * float(np.sum(self._products(moments) ** 2)) + of_single
 
     def third_cumulant(self, moments: Array) -> float:
         """Return about the third cumulant of the value over all labellings; it is the same for each of them."""
@@ -255,6 +273,20 @@ class RelabelBins:
         sums = moments[0, :-2, :-2]
         means = sums.mean(axis=0)
         return np.asarray(sums - means - means[:, None] + means.mean())
+
+    def _single(self, moments: Array) -> Array:
+        """Return what a bin of the shorter sample adds to the value by itself: (n_bins,).
+
+        With L the labels, l = L - k / n and K the sums of kernel values between bins, ``L'KL = l'Kl + 2 (k / n) 1'Kl``
+        up to a constant; the diagonal of l'Kl is linear too, since ``l_u^2 = (1 - 2 k / n) L_u`` up to another.
+        """
+        bins, sums = self.bins, moments[0]
+        n, k = bins.n_bins, bins.few
+        m = float(max(bins.n_x, bins.n_y))
+        weight = 1.0 / (m * (m - 1.0)) + 1.0 / (float(bins.n_x) * float(bins.n_y))
+        with_others = sums[:n, :n].sum(axis=1) * (k / n) + sums[:n, n + 1]
+        own = np.diag(self._centred(moments)) * (1.0 - 2.0 * k / n)
+        return np.asarray(bins.factor * (2.0 * with_others + own) - 2.0 * weight * sums[:n].sum(axis=1))
 
     def _products(self, moments: Array) -> Array:
         """Return the terms of the value, without the diagonal: (n_bins, n_bins).
