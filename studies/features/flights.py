@@ -21,7 +21,7 @@ from studies.mixed.flights import flights
 CARRIERS, LENGTHS, COLUMNS = ("UA", "DL"), (10_000, 300), ("dep_delay", "arr_delay")
 
 #: Draws of the study.
-DRAWS = 200
+DRAWS = 100
 
 _LEVELS = {"rejections": 0.05, "at_01": 0.01}
 

