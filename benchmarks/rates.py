@@ -26,6 +26,16 @@ def sum_products(n: int, *, float32: bool = False) -> float:
     return float(_library(_core.instruction_set()).sum_products(n, int(float32)))
 
 
+def sum_turns(n: int, *, float32: bool = False) -> float:
+    """Return the sum of ``n`` pairs of a cosine and a sine of numbers in first-level cache."""
+    return float(_library(_core.instruction_set()).sum_turns(n, int(float32)))
+
+
+def sum_doublings(n: int, *, float32: bool = False) -> float:
+    """Return the sum of the cosines and sines of ``n`` doublings of an angle in registers."""
+    return float(_library(_core.instruction_set()).sum_doublings(n, int(float32)))
+
+
 @cache
 def _library(instruction_set: str) -> ctypes.CDLL:
     """Build the loops for an instruction set as CMake builds the core, and load them."""
@@ -43,6 +53,6 @@ def _library(instruction_set: str) -> ctypes.CDLL:
         if done.returncode != 0:
             raise RuntimeError(f"cmake {' '.join(arguments)} failed: {done.stdout[-500:]}{done.stderr[-500:]}")
     library = ctypes.CDLL(str(_FOLDER / f"{target}.so"))
-    for loop in (library.sum_exponentials, library.sum_products):
+    for loop in (library.sum_exponentials, library.sum_products, library.sum_turns, library.sum_doublings):
         loop.argtypes, loop.restype = [ctypes.c_int64, ctypes.c_int32], ctypes.c_double
     return library

@@ -167,7 +167,7 @@ class Procedure:
     def _features(self, x: AnySample, y: AnySample, kernels: tuple[Kernel, ...]) -> FeatureMMD:
         budget = self.setting.rule.budget
         n_frequencies = affordable_frequencies(len(kernels), len(x) + len(y), x.width, budget)
-        return FeatureMMD(kernels, n_frequencies, streams=self.design.streams)
+        return FeatureMMD(kernels, n_frequencies, streams=self.design.streams, dtype=self.setting.dtype)
 
     def _size(self, x: AnySample, y: AnySample, kernels: Sequence[Kernel], statistic: Statistic) -> BlockSize:
         if not wants_gram(self.null):

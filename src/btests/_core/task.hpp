@@ -36,20 +36,7 @@ struct Task {
     std::int32_t step;              // ALL_STEPS, or one of the halves of the work on large blocks
 };
 
-// The arguments of sums of random Fourier features. Mirrors btests._core.fourier_sums.FourierTask field by field.
-struct FourierTask {
-    const void* rows;             // row-major (n, d)
-    const std::int64_t* order;    // rows, those of a bin together
-    const std::int64_t* edges;    // of the bins in `order`: (n_bins + 1,)
-    const double* origin;         // subtracted from every row: (d,)
-    const double* frequencies;    // in turns for a unit of each coordinate: (d, n_frequencies)
-    const std::int32_t* doublings;  // of the angle before each level: (n_levels,)
-    std::int64_t* sums;           // out: added to (n_bins, n_levels, 2, n_frequencies), cosines then sines
-    std::int64_t d, n_frequencies, n_levels;  // a multiple of 16 frequencies
-    std::int64_t first_bin, last_bin;
-    double magic;                 // 1.5 2^52 units of the sums; its bits are added for every row
-    std::int32_t rows_are_float32;
-};
+struct FourierTask;  // see fourier_task.hpp
 
 // The loops of one instruction set.
 struct Loops {

@@ -19,7 +19,7 @@ from btests.kernels.kernel import Kernel
 from btests.kernels.random_fourier import Discriminant, FourierMap, discriminant, frequencies_of, has_features
 from btests.pairwise_sum import starts
 from btests.plan import Array, Index, Plan
-from btests.statistics.fourier import Chain, bits_for, chains_of, fourier_sums
+from btests.statistics.fourier import Chain, bits_for, chains_of, float32_errors, fourier_sums, in_float32
 from btests.statistics.numpy_backend import without_diagonal
 from btests.statistics.statistic import Accuracy
 from btests.summary import Summary
@@ -102,6 +102,9 @@ class FeatureMMD:
         Whether to compute in plain numpy even where loops are compiled.
     streams : (int, int)
         Random streams of the orders of x and y, the same for paired rows.
+    dtype : {"float64", "float32"}
+        Arithmetic of projections, cosines and sines in compiled loops. Frequencies whose errors in float32 would be a
+        hundredth or more for rows of usual size are taken in float64 all the same.
     """
 
     kernels: tuple[Any, ...]
@@ -109,6 +112,7 @@ class FeatureMMD:
     plain: bool = False
     streams: tuple[int, int] = (1, 2)
     prepared: Prepared | None = field(default=None, repr=False, compare=False)
+    dtype: str = "float64"
 
     design: ClassVar[TwoSample] = TwoSample()
     symmetry: ClassVar[SwapGroups] = SwapGroups()
@@ -122,11 +126,12 @@ class FeatureMMD:
         plain: bool = False,
         streams: tuple[int, int] = (1, 2),
         prepared: Prepared | None = None,
+        dtype: str = "float64",
     ) -> None:
         given = kernels if isinstance(kernels, tuple) else (kernels,)
         if prepared is None:
             check_features(given)
-        fields = {"kernels": given, "n_frequencies": n_frequencies, "plain": plain, "streams": streams}
+        fields = {"kernels": given, "n_frequencies": n_frequencies, "plain": plain, "streams": streams, "dtype": dtype}
         object.__setattr__(self, "prepared", prepared)
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -154,7 +159,10 @@ class FeatureMMD:
         found = [frequencies_of(kernel, self.n_frequencies, x.width) for kernel in bases]
         chains, places = chains_of(found)
         first = np.append(0, np.cumsum([len(chain.doublings) for chain in chains]))
-        origin = (x if len(x) >= len(y) else y).location.origin
+        location = (x if len(x) >= len(y) else y).location
+        origin = location.origin
+        if self.dtype == "float32":
+            chains = [in_float32(chain, location.spread) for chain in chains]
         rows: Array | None = None
         kernels, members = [], []
         for kernel, own, (chain, level) in zip(self.kernels, found, places, strict=True):
@@ -172,7 +180,16 @@ class FeatureMMD:
 
     def accuracy(self, x: AnySample, y: AnySample) -> tuple[Accuracy, ...]:
         """Return the error of kernel values, that of cosines and sines, which are rounded."""
-        return (Accuracy(0.0, 2.0 ** -bits_for(max(len(x), len(y)))),) * len(self.kernels)
+        exact = 2.0 ** -bits_for(max(len(x), len(y)))
+        if self.prepared is None or self.dtype == "float64":
+            return (Accuracy(0.0, exact),) * len(self.kernels)
+        spread = (x if len(x) >= len(y) else y).location.spread
+        errors = [
+            error if chain.in_float32 else exact
+            for chain in self.prepared.chains
+            for error in float32_errors(chain, spread)
+        ]
+        return tuple(Accuracy(0.0, errors[member.level]) for member in self.prepared.members)
 
     def blocks(
         self,
@@ -212,10 +229,18 @@ class FeatureMMD:
         groups = positions % n_groups if plan.paired else Bins.of(plan.n_x, plan.n_y).numbers(positions, side)
         turn = np.argsort(groups.astype(np.int16), kind="stable")  # a radix sort
         edges = np.append(0, np.cumsum(np.bincount(groups, minlength=n_groups)))
-        rows, bits = np.ascontiguousarray(sample.rows), bits_for(max(plan.n_x, plan.n_y))
-        options: dict[str, Any] = {"bits": bits, "plain": self.plain, "n_threads": n_threads}
+        rows, n = np.ascontiguousarray(sample.rows), max(plan.n_x, plan.n_y)
+        options: dict[str, Any] = {"plain": self.plain, "n_threads": n_threads}
         of_chains = [
-            fourier_sums(chain, rows, chosen[turn], edges, origin=self.prepared.origin, **options)
+            fourier_sums(
+                chain,
+                rows,
+                chosen[turn],
+                edges,
+                origin=self.prepared.origin,
+                bits=bits_for(n, in_float32=chain.in_float32),
+                **options,
+            )
             for chain in self.prepared.chains
         ]
         return np.concatenate(of_chains, axis=1)

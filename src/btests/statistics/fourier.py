@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,15 @@ from btests.plan import Array, Index
 # Doublings of an angle from the first level of a chain to the last, at most: 2^10 roundings are 2e-13.
 _MOST_DOUBLINGS = 10
 
-# Bits after the point of a cosine or sine, at most.
-_MOST_BITS = 40
+# Bits after the point of a cosine or sine, at most, and in float32.
+_MOST_BITS, _MOST_BITS_IN_FLOAT32 = 40, 20
+
+# Largest error of cosines and sines in float32 for rows of usual size; beyond it they are computed in float64. So many
+# frequencies as are affordable are themselves several hundredths away from the kernel that they approximate.
+_LARGEST_ERROR = 0.01
+
+# Standard deviations of a row of usual size from the origin.
+_USUAL = 4.0
 
 # Rows whose features are held at once by numpy.
 _ROWS = 2048
@@ -34,10 +41,13 @@ class Chain:
         The lowest frequencies, in turns for a unit of each coordinate.
     doublings : tuple of int
         How often angles are doubled for each level, increasing.
+    in_float32 : bool
+        Whether compiled loops compute in float32.
     """
 
     turns: Array
     doublings: tuple[int, ...]
+    in_float32: bool = False
 
 
 def chains_of(frequencies: Sequence[Frequencies]) -> tuple[list[Chain], list[tuple[int, int]]]:
@@ -69,9 +79,33 @@ def _doublings(base: Array, turns: Array) -> int | None:
     return k if 0 <= k <= _MOST_DOUBLINGS and np.array_equal(np.ldexp(base, k), turns) else None
 
 
-def bits_for(n_rows: int) -> int:
+def bits_for(n_rows: int, *, in_float32: bool = False) -> int:
     """Return the bits after the point of cosines and sines whose sums over so many rows are exact in float64."""
-    return min(_MOST_BITS, 52 - int(n_rows).bit_length())
+    return min(_MOST_BITS_IN_FLOAT32 if in_float32 else _MOST_BITS, 52 - int(n_rows).bit_length())
+
+
+def float32_errors(chain: Chain, spread: Array) -> list[float]:
+    """Return bounds of the errors of cosines and sines in float32, for each level of a chain.
+
+    Coordinates, frequencies and d products are rounded, so a projection is off by (d + 2) 2^-24 of the sum of its
+    absolute terms; cosine and sine are off by 2^-22 at most, and doublings of the angle double all of it.
+
+    Parameters
+    ----------
+    chain : Chain
+        Frequencies.
+    spread : ndarray of shape (d,)
+        Mean squared distances from the origin. The bound is for rows within four of their roots.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        turns = float((np.abs(chain.turns) @ (_USUAL * np.sqrt(spread))).max(initial=0.0))
+    first = 2.0 * math.pi * (len(spread) + 2) * 2.0**-24 * turns + 2.0**-22
+    return [math.ldexp(first, k) for k in chain.doublings]
+
+
+def in_float32(chain: Chain, spread: Array) -> Chain:
+    """Return a chain that is computed in float32 if that is accurate enough for rows of such a spread."""
+    return replace(chain, in_float32=max(float32_errors(chain, spread)) <= _LARGEST_ERROR)
 
 
 def fourier_sums(
@@ -105,7 +139,7 @@ def fourier_sums(
     bits : int
         See :func:`bits_for`.
     plain : bool
-        Whether to compute in plain numpy.
+        Whether to compute in plain numpy, always in float64.
     n_threads : int or None
         Threads of the compiled loops.
     """
@@ -114,7 +148,15 @@ def fourier_sums(
     else:
         steps = np.diff(chain.doublings, prepend=0).astype(np.int32)
         found = _core.fourier_sums(
-            rows, order, edges, origin=origin, frequencies=chain.turns, doublings=steps, bits=bits, n_threads=n_threads
+            rows,
+            order,
+            edges,
+            origin=origin,
+            frequencies=chain.turns,
+            doublings=steps,
+            bits=bits,
+            in_float32=chain.in_float32,
+            n_threads=n_threads,
         )
     return found.reshape(*found.shape[:2], -1)
 

@@ -1,0 +1,191 @@
+"""Random Fourier features beside the machine's own limit and beside blocks: ``python -m benchmarks.features``."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from benchmarks import rates
+from benchmarks.clock import best_interleaved
+from benchmarks.limits import machine_table
+from benchmarks.tables import Cell, Table, verdict
+from btests import FeatureMMD, Gaussian, _core
+from btests.data.sample import Sample
+from btests.kernels.random_fourier import frequencies_of
+from btests.plan import Array, Plan
+from btests.statistics import MMD, plan_for, summarize_all, summarize_blocks
+from btests.statistics.feature_mmd import features_chunk
+from btests.statistics.fourier import Chain, bits_for, chains_of, fourier_sums
+
+#: Share of the limit that the loop is to reach.
+SHARE = 0.7
+
+# Rows of a call of the loop, in so many groups, and work of the rates: a tenth of a millisecond each. Longer calls hardly
+# ever have the core to themselves on a busy machine.
+_ROWS, _GROUPS = 512, 2
+_PRODUCTS, _TURNS, _DOUBLINGS = 2_000_000, 80_000, 800_000
+
+# Bandwidths from wide to narrow, powers of two apart.
+_WIDEST = 32.0
+
+_SIZE = {"float64": 1, "float32": 2}
+
+
+@dataclass(frozen=True)
+class Case:
+    """Columns, frequencies of each kernel, and bandwidths."""
+
+    d: int = 10
+    n_frequencies: int = 64
+    n_kernels: int = 11
+
+    def kernels(self) -> tuple[Gaussian, ...]:
+        """Return Gaussians of bandwidths that halve."""
+        return tuple(Gaussian(math.sqrt(self.d) * _WIDEST * 0.5**k) for k in range(self.n_kernels))
+
+    def chain(self, dtype: str) -> Chain:
+        """Return the frequencies of all kernels."""
+        (chain,), _ = chains_of([frequencies_of(k, self.n_frequencies, self.d) for k in self.kernels()])
+        return Chain(chain.turns, chain.doublings, dtype == "float32")
+
+
+CASES = (Case(), Case(n_kernels=1), Case(d=2), Case(d=100))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Nanoseconds of a row: of the loop, and of the parts of the limit."""
+
+    case: Case
+    dtype: str
+    loop: float
+    projections: float
+    turns: float
+    levels: float
+
+    def limit(self) -> float:
+        """Return the sum of the parts."""
+        return self.projections + self.turns + self.levels
+
+    def share(self) -> float:
+        """Return the limit over the time."""
+        return self.limit() / self.loop
+
+
+def measure(case: Case, dtype: str, *, seconds: float) -> Measured:
+    """Return the time of the loop and of the limit, measured in turns."""
+    rng = np.random.default_rng(case.d)
+    rows = rng.normal(size=(_ROWS, case.d)).astype(dtype)
+    order = rng.permutation(_ROWS)
+    edges = np.linspace(0, _ROWS, _GROUPS + 1).astype(np.int64)
+    chain, float32 = case.chain(dtype), dtype == "float32"
+    bits = bits_for(1_000_000, in_float32=float32)
+
+    def sums(*, plain: bool = False) -> Array:
+        return fourier_sums(chain, rows, order, edges, origin=np.zeros(case.d), bits=bits, plain=plain)
+
+    _check(sums(), sums(plain=True), 1e-9 if not float32 else 1e-2)
+    more = _SIZE[dtype]
+    tasks = [
+        sums,
+        lambda: rates.sum_products(more * _PRODUCTS, float32=float32),
+        lambda: rates.sum_turns(more * _TURNS, float32=float32),
+        lambda: rates.sum_doublings(more * _DOUBLINGS, float32=float32),
+    ]
+    loop, products, turns, doublings = best_interleaved(tasks, [time.perf_counter] * 4, seconds=seconds, most=100_000)
+    f = case.n_frequencies
+    return Measured(
+        case,
+        dtype,
+        1e9 * loop / _ROWS,
+        1e9 * f * case.d * products / (more * _PRODUCTS),
+        1e9 * f * turns / (more * _TURNS),
+        1e9 * f * (case.n_kernels - 1) * doublings / (more * _DOUBLINGS),
+    )
+
+
+def _check(found: Array, plain: Array, tolerance: float) -> None:
+    """Raise an error unless the averages are those of plain numpy: what is fast and wrong must not be timed."""
+    error = float(np.abs(found - plain).max()) * _GROUPS / _ROWS
+    if not error <= tolerance:
+        raise RuntimeError(f"averages of features differ from plain numpy by {error:.1e}, more than {tolerance:g}")
+
+
+def shares_table(measured: Sequence[Measured]) -> Table:
+    """Return shares of the limit."""
+    rows: list[tuple[Cell, ...]] = [
+        (
+            *(m.case.d, m.case.n_frequencies, m.case.n_kernels, m.dtype, m.loop),
+            *(m.projections, m.turns, m.levels, m.limit(), f"{m.share():.0%}"),
+            f"{_target(m)}",
+        )
+        for m in measured
+    ]
+    columns = (
+        *("d", "frequencies", "bandwidths", "numbers", "loop, ns a row", "projections", "cosines and sines"),
+        *("doublings and sums", "limit", "share", f"target {SHARE:.0%}"),
+    )
+    notes = (
+        f"The least time of {_ROWS} rows in {_GROUPS} groups, with the call around it, and of the parts of the limit, all in",
+        "turns: d multiply-adds for each frequency, one cosine and sine, and for each further bandwidth a doubling of the",
+        "angle and two plain additions, each at the rate that it reaches in registers. The loop rounds cosines and sines",
+        "before it adds them, so that sums are exact; that is not in the limit. A tenth of a millisecond at a time, by",
+        "the wall clock: so short a time has the core to itself now and then, even on a busy machine.",
+    )
+    return Table("Random Fourier features: shares of the machine's limit", columns, rows, notes)
+
+
+def _target(m: Measured) -> str:
+    return "ABOVE THE LIMIT: do not trust this row" if m.share() > 1.0 else verdict(met=m.share() >= SHARE)
+
+
+def blocks_table(n: int, *, seconds: float) -> Table:
+    """Return the time of all rows with features of eleven kernels beside that of blocks of 1000 with one kernel."""
+    case, block_size = Case(), 1000
+    rows: list[tuple[Cell, ...]] = []
+    for dtype in _SIZE:
+        rng = np.random.default_rng(0)
+        x, y = (Sample(rng.normal(size=(n, case.d)).astype(dtype), rng.permutation(n)) for _ in range(2))
+        features = FeatureMMD(case.kernels(), case.n_frequencies, dtype=dtype).prepare(x, y)
+        blocks = MMD(case.kernels()[5], dtype)
+        plans = plan_for(features, n, n, features_chunk(x, y)), Plan.of_size(n, n, block_size)
+
+        def of_features(features: Any = features, x: Any = x, y: Any = y, plans: Any = plans) -> object:
+            return summarize_all(features, x, y, plans[0], 1)
+
+        def of_blocks(blocks: Any = blocks, x: Any = x, y: Any = y, plans: Any = plans) -> object:
+            return summarize_blocks(blocks, x, y, plans[1], n_threads=1)[0]
+
+        clocks = [time.thread_time] * 2
+        ours, theirs = best_interleaved([of_features, of_blocks], clocks, seconds=seconds, least=2)
+        rows.append((n, dtype, ours, theirs, ours / theirs, verdict(met=ours <= theirs)))
+    columns = ("rows a side", "numbers", "features, s", "blocks, s", "ratio", "target 1")
+    notes = (
+        f"d = {case.d}. Features: {case.n_frequencies} frequencies of each of {case.n_kernels} bandwidths, all rows with the",
+        f"assignment to groups. Blocks of {block_size} rows: one kernel. CPU time of one thread, in turns, best of several.",
+        "Both grow in proportion to the rows.",
+    )
+    return Table("Random Fourier features beside blocks", columns, rows, notes)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="few rounds, and a tenth of the rows")
+    quick = parser.parse_args(arguments).quick
+    print(machine_table().markdown())
+    if not _core.is_available():
+        raise SystemExit("there are no compiled loops here")
+    seconds = 0.2 if quick else 8.0
+    print(shares_table([measure(case, dtype, seconds=seconds) for case in CASES for dtype in _SIZE]).markdown())
+    print(blocks_table(20_000 if quick else 200_000, seconds=seconds).markdown())
+
+
+if __name__ == "__main__":
+    main()
