@@ -165,14 +165,16 @@ class Chunks:
             path = None if self.checkpoint is None else Path(self.checkpoint)
             run = repr((procedure.identity(), self.shuffle, *map(describe, sources))) if path else ""
             recorder = Recorder(path, run, seed, self.progress)
-            streams = procedure.design.streams
+            # Features are sums over rows, which stay where they are.
+            moves_rows = procedure.setting.rule.features is False
+            where: dict[str, Any] = {"workers": cluster, "streams": procedure.design.streams, "moves_rows": moves_rows}
             with (
                 explaining_resume(recorder),
-                closing(open_samples(*sources, recorder.seed, self.shuffle, cluster, streams=streams)) as stored,
+                closing(open_samples(*sources, recorder.seed, self.shuffle, **where)) as stored,
             ):
                 names = names_of(x, sources[0]), names_of(y, sources[1])
-                opened = procedure.opened(recorder.seed, stored.executor(recorder), stored.order, names)
-                found = opened.run(stored.x, stored.y)
+                test = procedure.opened(recorder.seed, stored.executor(recorder), stored.order, names)
+                found = test.run(stored.x, stored.y)
                 note = "; ".join(filter(None, (found.note, excluded_parts(*sources))))
                 return replace(found, read=stored.read, note=note)
 

@@ -99,6 +99,7 @@ def open_samples(
     workers: object = None,
     *,
     streams: tuple[int, int] = (1, 2),
+    moves_rows: bool = True,
 ) -> OutOfCoreSamples:
     """Return the permuted rows of two sources, in this process or on a cluster.
 
@@ -111,9 +112,11 @@ def open_samples(
     shuffle : bool or "buffered"
         As in :func:`btests.btest`.
     workers : object
-        As in :func:`btests.btest`, or a :class:`btests.execution.dask.Cluster`. The workers read all rows immediately.
+        As in :func:`btests.btest`, or a :class:`btests.execution.dask.Cluster`.
     streams : (int, int)
         Streams of the permutations of x and y.
+    moves_rows : bool
+        Whether workers read all rows into shards immediately, and not before blocks need them.
     """
     with ExitStack() as opened:
         collections = [source.collection for source in (x, y) if isinstance(source, DaskSource)]
@@ -123,7 +126,8 @@ def open_samples(
         spread = []
         # Submit both samples before waiting for either. If one cannot be read, both are released.
         for source, stream, label in zip((x, y), streams, "xy", strict=True):
-            spread.append(ShardedSample.submit(cluster, permuted(source, seed, stream, shuffle), label))
+            order = permuted(source, seed, stream, shuffle)
+            spread.append(ShardedSample.submit(cluster, order, label, moves_rows=moves_rows))
             opened.callback(spread[-1].close)
         stored = [OutOfCoreSample(one, 0, len(one.permuted)) for one in spread]
         return OutOfCoreSamples(stored[0], stored[1], opened.pop_all(), on_workers)

@@ -28,8 +28,9 @@ from btests.symmetries import Bins, RelabelBins, SwapGroups, places_of, pooled_r
 # Rows that the covariance of features is estimated from, about.
 _COVARIANCE_ROWS = 1024
 
-# Numbers of the rows of a chunk of the longer sample, about.
-_CHUNK = 2**20
+# Numbers of the rows of a chunk of the longer sample, about, and most chunks: 2^20 of them for 1e12 rows of 4 columns
+# hold 32 MB each, and what is kept of each chunk, a number, takes 8 MB for each level of the chains.
+_CHUNK, _MOST_CHUNKS = 2**20, 2**20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -206,17 +207,19 @@ class FeatureMMD:
         edges = [plan.start(block) for block in (*starts(nodes).tolist(), numbers[1])]
         of_nodes = []
         for (x_first, y_first), (x_last, y_last) in pairwise(edges):
-            of_x = self._sums(x, (x_first, x_last), plan, 0, n_threads)
-            of_y = self._sums(y, (y_first, y_last), plan, 1, n_threads)
-            of_nodes.append(of_x - of_y if plan.paired else of_x + of_y)
+            of_x = self.side_sums(x, (x_first, x_last), plan, 0, n_threads)
+            of_nodes.append(of_x + self.side_sums(y, (y_first, y_last), plan, 1, n_threads))
         sums = np.stack(of_nodes)
         values = np.zeros(numbers[1] - numbers[0])
         return [(values, np.ascontiguousarray(sums[:, :, level])) for level in range(sums.shape[2])]
 
-    def _sums(
-        self, sample: Sample | RowSlice, span: tuple[int, int], plan: Plan, side: int, n_threads: int | None
+    def side_sums(
+        self, sample: Sample | RowSlice, span: tuple[int, int], plan: Plan, side: int, n_threads: int | None = 1
     ) -> Array:
-        """Return the sums over groups of the rows of a span: (groups, levels, 2 f)."""
+        """Return the sums over groups of the rows of a span of x (side 0) or y (1): (groups, levels, 2 f).
+
+        Those of y are negative where groups swap, so that sums of any rows of both samples add.
+        """
         assert self.prepared is not None
         first, last = span
         positions = np.arange(first, last, dtype=np.int64)
@@ -243,7 +246,8 @@ class FeatureMMD:
             )
             for chain in self.prepared.chains
         ]
-        return np.concatenate(of_chains, axis=1)
+        sums = np.concatenate(of_chains, axis=1)
+        return -sums if side == 1 and plan.paired else sums
 
     def members(self, found: Sequence[Summary]) -> list[Summary]:
         """Return the summary of each kernel, one block of all rows, from sums of features of all levels."""
@@ -257,7 +261,7 @@ class FeatureMMD:
 def features_chunk(x: AnySample, y: AnySample) -> int:
     """Return the rows of the shorter sample in a chunk: about 2 MB of numbers of the longer one."""
     short, long = sorted((len(x), len(y)))
-    return max(1, min(short, round(_CHUNK / max(1, x.width) * short / long)))
+    return max(1, min(short, max(short // _MOST_CHUNKS, round(_CHUNK / max(1, x.width) * short / long))))
 
 
 def check_features(kernels: Sequence[Any]) -> None:

@@ -16,11 +16,13 @@ from btests.data.sample import Location, RowSlice
 from btests.data.source import Rows
 from btests.execution.dask.cluster import Cluster, ClusterError
 from btests.execution.dask.futures import is_lost_worker, outcome, release, submitting, wait
+from btests.execution.dask.range_tasks import MEMORY_RATIO
+from btests.execution.dask.row_sums import Side, SumRun
 from btests.execution.dask.sharded_sample import ShardedSample, ShardFuture
-from btests.execution.dask.shards import MEMORY_RATIO, Shard, concatenated
+from btests.execution.dask.shards import Shard, concatenated
 from btests.execution.out_of_core import Done, Found, OutOfCoreSample, chunks, divided, row_bytes
 from btests.plan import Array, Plan
-from btests.statistics import Statistic, summarize_blocks
+from btests.statistics import Statistic, adds_rows, summarize_blocks
 from btests.summary import Summary
 
 # Maximum number of summaries that are joined on a worker before they are fetched.
@@ -246,8 +248,17 @@ class BlockRun:
 def on_workers(
     statistic: Statistic, x: OutOfCoreSample, y: OutOfCoreSample, plan: Plan, done: Done, *, n_threads: int | None
 ) -> Found:
-    """Yield the summaries of all blocks, computed by the workers that hold the rows, one thread for each task."""
-    return BlockRun(_sharded(x).cluster, statistic, x, y, plan).run(done)
+    """Yield the summaries of all blocks, computed by workers, one thread for each task.
+
+    Blocks need rows of many partitions, which are moved to shards first; sums over rows do not.
+    """
+    of_x, of_y = _sharded(x), _sharded(y)
+    if adds_rows(statistic):
+        sides = Side.of(x, of_x.permuted.order, y), Side.of(y, of_y.permuted.order, x)
+        return SumRun(of_x.cluster, statistic, sides, (of_x.tasks, of_y.tasks), plan).run(done)
+    for sample in (of_x, of_y):
+        sample.move()
+    return BlockRun(of_x.cluster, statistic, x, y, plan).run(done)
 
 
 def _sharded(sample: OutOfCoreSample) -> ShardedSample:

@@ -64,6 +64,8 @@ class TaskSizes:
         Maximum of a shard that is read from a file; a unit of the file that is larger is not divided.
     merged : int
         Maximum of a shard of several small partitions of a dask collection.
+    summed : int
+        Maximum of a range of a file whose rows are summed, in steps of ``chunk``.
     chunk : int
         Rows of x and y whose blocks are computed together, unless shards are larger.
     least : int
@@ -72,6 +74,7 @@ class TaskSizes:
 
     shard: int = 2**26
     merged: int = 2**23
+    summed: int = 2**29
     chunk: int = 2**24
     least: int = 2**18
 

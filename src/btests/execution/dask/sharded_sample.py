@@ -1,37 +1,28 @@
-"""Sample on a cluster: its rows are in shards on the disks of workers."""
+"""Sample on a cluster: its rows are where they are stored, or in shards on the disks of workers."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from btests._memory import amount
-from btests.data.arrays import ArraySource
-from btests.data.dask_source import DaskSource
 from btests.data.permuted import PermutedRows, paths_of
 from btests.data.row_permutation import Permuted
 from btests.data.source import Rows, Source
 from btests.execution.dask.cluster import Cluster, ClusterError
-from btests.execution.dask.environment import path_exists, with_absolute_paths
+from btests.execution.dask.environment import path_exists
 from btests.execution.dask.futures import failure, is_lost_worker, outcome, release, submitting, wait
-from btests.execution.dask.shards import (
-    RowPositions,
-    RowRange,
-    extents,
-    row_ranges,
-    rows_at,
-    shard_of_array,
-    shard_of_partitions,
-    shard_of_range,
-)
+from btests.execution.dask.range_tasks import RangeTasks, RowRange
+from btests.execution.dask.row_sampling import rows_of_source
+from btests.execution.dask.shards import RowPositions, extents, rows_at, write_shard
 from btests.plan import Index
 
-# Rows that are fetched at a time where a few are needed: callers that need the first need more.
-_PREFETCH = 512
+# Rows that are fetched at a time where a few are needed, from shards and from sources: callers that need the first need
+# more, and units of a source are read as a whole for each of them.
+_PREFETCH, _FROM_SOURCE = 512, 2048
 
 # Rows whose positions are sent along with one graph, at 4 bytes each.
 _POSITIONS = 2**20
@@ -65,7 +56,7 @@ class ShardFuture:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShardedSample:
-    """Rows of a sample in permuted order, in shards on the workers of a cluster.
+    """Rows of a sample in permuted order on the workers of a cluster: in shards, for blocks, or as they are stored.
 
     Attributes
     ----------
@@ -76,29 +67,40 @@ class ShardedSample:
     label : str
         x or y.
     shards : list of ShardFuture
-        All shards; one whose worker was lost is replaced.
+        All shards, none before they are needed; one whose worker was lost is replaced.
     """
 
     cluster: Cluster
     permuted: PermutedRows
     label: str
     shards: list[ShardFuture] = field(default_factory=list, repr=False)
+    tasks: RangeTasks = field(init=False, repr=False)
     _prefetched: dict[int, Rows] = field(init=False, repr=False, default_factory=dict)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tasks", RangeTasks(self.cluster, self.permuted.source, self.label))
+
     @classmethod
-    def submit(cls, cluster: Cluster, permuted: PermutedRows, label: str) -> ShardedSample:
-        """Submit the tasks that read all rows of a sample into shards, and return the sample."""
+    def submit(cls, cluster: Cluster, permuted: PermutedRows, label: str, *, moves_rows: bool = True) -> ShardedSample:
+        """Return a sample; with ``moves_rows`` submit the tasks that read all of its rows into shards."""
         sample = cls(cluster, permuted, label)
-        row_bytes = sample.width * sample.dtype.itemsize
         with submitting(cluster):
             _check_files(cluster, permuted.source)
-            sample.shards.extend(map(ShardFuture, row_ranges(permuted.source, row_bytes, cluster)))
-            try:
-                sample._submit(sample.shards)
-            except BaseException:
-                sample.close()
-                raise
+        if moves_rows:
+            sample.move()
         return sample
+
+    def move(self) -> None:
+        """Submit the tasks that read all rows into shards, unless they are there."""
+        if self.shards:
+            return
+        with submitting(self.cluster):
+            self.shards.extend(map(ShardFuture, self.tasks.ranges()))
+            try:
+                self._submit(self.shards)
+            except BaseException:
+                self.close()
+                raise
 
     @property
     def how(self) -> str:
@@ -140,7 +142,8 @@ class ShardedSample:
         if np.any(positions != np.arange(first, first + len(positions))):
             return self._fetch(positions)
         if len(self._prefetched.get(first, ())) < len(positions):
-            end = min(len(self.permuted), first + max(_PREFETCH, len(positions)))
+            more = _PREFETCH if self.shards else _FROM_SOURCE
+            end = min(len(self.permuted), first + max(more, len(positions)))
             self._prefetched[first] = self._fetch(np.arange(first, end, dtype=np.int64))
         return self._prefetched[first][: len(positions)]
 
@@ -148,6 +151,7 @@ class ShardedSample:
         """Release all shards, whose files are then removed."""
         release(shard.future for shard in self.shards)
         self.shards.clear()
+        self.tasks.close()
         self._prefetched.clear()
         self.permuted.close()
 
@@ -170,6 +174,8 @@ class ShardedSample:
         return found
 
     def _fetch(self, positions: Index) -> Rows:
+        if not self.shards:
+            return rows_of_source(self.tasks, self.permuted, positions)
         wanted, back = np.unique(positions, return_inverse=True)
         rows = np.empty((len(wanted), self.width), dtype=self.dtype)
         with submitting(self.cluster):
@@ -215,63 +221,24 @@ class ShardedSample:
         )
 
     def _retry(self, shard: ShardFuture) -> None:
-        """Read a shard again whose workers were lost, perhaps because of another task: alone, then in halves."""
-        if shard.future is not None:
-            release([shard.future])
-        shard.extent = None
-        self._submit([shard])
-        wait(self.cluster, [shard.future])
-        error = failure(self.cluster, shard.future)
-        if error is None:
-            return
-        if not is_lost_worker(error):
-            raise error
-        halves = shard.rows.halves()
-        if halves is None:
-            self._refuse(shard.rows)
+        """Read a shard again whose workers were lost, alone or in smaller pieces."""
+        release([shard.future])
+        found = self.tasks.retry("btests_shard", write_shard, shard.rows, lambda rows: (self._positions(rows),))
         i = self.shards.index(shard)
-        self.shards[i : i + 1] = smaller = [ShardFuture(half) for half in halves]
-        for half in smaller:
-            self._retry(half)
-
-    def _refuse(self, rows: RowRange) -> NoReturn:
-        n, row = rows.last - rows.first, self.width * self.dtype.itemsize
-        most = max(1, self.cluster.memory // (8 * row)) if self.cluster.memory else n // 2
-        what = f"partition {rows.partitions[0]} of {self.label}" if rows.partitions else f"{n} rows of {self.label}"
-        raise ClusterError(
-            f"workers were lost while reading {what} ({n} rows, {amount(n * row)} as numbers), and a worker may take "
-            f"{self.cluster.limit}; make partitions of {min(most, max(1, n // 2))} rows at most, or give workers more"
-        )
+        self.shards[i : i + 1] = [ShardFuture(rows, future) for rows, future in found]
 
     def _submit(self, shards: list[ShardFuture]) -> None:
-        source, client = self.permuted.source, self.cluster.client
-        if not isinstance(source, DaskSource):
-            for shard in shards:
-                shard.future = self._submit_range(shard.rows)
-            return
-        import dask
-
-        partitions, graph, n_rows = source.partitions(), [], 0
+        """Submit the tasks of shards; positions that are sent along make no graph too large."""
+        some: list[ShardFuture] = []
         for i, shard in enumerate(shards):
-            a, b = shard.rows.partitions or (0, 0)
-            key = self.cluster.key("btests_shard", f"{self.label}-{a}")
-            task = dask.delayed(shard_of_partitions, pure=False)(
-                partitions[a:b], source.outline, (a, b), self._positions(shard.rows), dask_key_name=key
-            )
-            graph.append((shard, task))
-            n_rows += shard.rows.last - shard.rows.first
-            if n_rows >= _POSITIONS or i + 1 == len(shards):
-                for (one, _), future in zip(graph, client.compute([task for _, task in graph]), strict=True):
-                    one.future = future
-                graph, n_rows = [], 0
-
-    def _submit_range(self, rows: RowRange) -> Any:
-        source, submit = self.permuted.source, self.cluster.client.submit
-        key, where = self.cluster.key("btests_shard", f"{self.label}-{rows.first}"), self._positions(rows)
-        if isinstance(source, ArraySource):  # rows are part of the graph, which can then be computed again
-            own = np.ascontiguousarray(source.array[rows.first : rows.last], dtype=source.dtype)
-            return submit(shard_of_array, own, source.name, where, key=key)
-        return submit(shard_of_range, with_absolute_paths(source), where, key=key)
+            some.append(shard)
+            if i + 1 < len(shards) and sum(one.rows.last - one.rows.first for one in some) < _POSITIONS:
+                continue
+            where = [(self._positions(one.rows),) for one in some]
+            futures = self.tasks.submit("btests_shard", write_shard, [one.rows for one in some], where)
+            for one, future in zip(some, futures, strict=True):
+                one.future = future
+            some = []
 
     def _positions(self, rows: RowRange) -> RowPositions:
         order = self.permuted.order

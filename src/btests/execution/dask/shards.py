@@ -7,25 +7,17 @@ import tempfile
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from btests._memory import amount
-from btests.data.cell_checks import check_cells
-from btests.data.dask_source import DaskSource, Outline
 from btests.data.row_permutation import Order, gather, octets
-from btests.data.source import Rows, Source
-from btests.execution.dask.cluster import Cluster, ClusterError
+from btests.data.source import Rows
+from btests.execution.dask.cluster import ClusterError
+from btests.execution.dask.range_tasks import RangeReader
 from btests.plan import Index
-
-#: Minimum ratio of the memory of a worker to the rows of one task: it holds them twice, and intermediate arrays.
-MEMORY_RATIO = 16
-
-# Shards of fewer rows are not divided when their worker is lost.
-_MIN_ROWS = 256
 
 # Rows that are sorted and written at a time.
 _STEP = 2**15
@@ -156,30 +148,9 @@ class RowPositions:
         return self.order.positions(np.arange(self.first, self.last, dtype=np.int64))
 
 
-def shard_of_range(source: Source, where: RowPositions) -> Shard:
-    """Read rows of a source, whose files the worker must find by the same path, into a shard."""
-    return Shard.write(where.compute(), source.read(where.first, where.last))
-
-
-def shard_of_array(rows: Rows, name: str, where: RowPositions) -> Shard:
-    """Write rows that were sent with the task into a shard."""
-    return Shard.write(where.compute(), check_cells(rows, name, None, lambda i: where.first + i))
-
-
-def shard_of_partitions(
-    partitions: Sequence[Any], outline: Outline, numbers: tuple[int, int], where: RowPositions
-) -> Shard:
-    """Write the rows of partitions ``numbers[0] .. numbers[1] - 1`` of a dask collection into a shard."""
-    first, pieces = where.first, []
-    for number, partition in enumerate(partitions, numbers[0]):
-        pieces.append(outline.rows(partition, number, first))
-        first += len(pieces[-1])
-    if first != where.last:
-        raise ValueError(
-            f"{outline.name} has {first - where.first} rows in partitions {numbers[0]} to {numbers[1] - 1}, and had "
-            f"{where.last - where.first} before; a dask graph must give the same rows whenever it is computed"
-        )
-    return Shard.write(where.compute(), pieces[0] if len(pieces) == 1 else np.concatenate(pieces))
+def write_shard(rows: RangeReader, where: RowPositions) -> Shard:
+    """Write the rows of a range into a shard."""
+    return Shard.write(where.compute(), rows.read())
 
 
 def extents(shards: Sequence[Shard]) -> list[tuple[int, int]]:
@@ -197,48 +168,3 @@ def concatenated(found: Sequence[tuple[Index, Rows]]) -> tuple[Index, Rows]:
     if not found:
         return np.empty(0, dtype=np.int64), np.empty((0, 1))
     return np.concatenate([positions for positions, _ in found]), np.concatenate([rows for _, rows in found])
-
-
-@dataclass(frozen=True, slots=True)
-class RowRange:
-    """Rows ``first .. last - 1`` of a sample; of a dask collection, also the numbers of its first and last partition.
-
-    The end of ``partitions`` is excluded.
-    """
-
-    first: int
-    last: int
-    partitions: tuple[int, int] | None = None
-
-    def halves(self) -> tuple[RowRange, RowRange] | None:
-        """Return both halves, None for a range that is not divided: partitions are as dask makes them."""
-        if self.partitions is not None or self.last - self.first < 2 * _MIN_ROWS:
-            return None
-        middle = (self.first + self.last) // 2
-        return RowRange(self.first, middle), RowRange(middle, self.last)
-
-
-def row_ranges(source: Source, row_bytes: int, cluster: Cluster) -> list[RowRange]:
-    """Return all rows of a source as ranges that are read as one shard each."""
-    edges, n, sizes = source.units(), source.n_rows, cluster.sizes
-    if isinstance(source, DaskSource):
-        assert edges is not None, "partitions are units"
-        cuts = _merged(edges, sizes.merged // row_bytes)
-        return [RowRange(int(edges[a]), int(edges[b]), (a, b)) for a, b in pairwise(cuts)]
-    share = min(sizes.shard, cluster.memory // MEMORY_RATIO or sizes.shard)
-    most = max(1, min(share, max(sizes.least, n * row_bytes // (2 * cluster.n_threads))) // row_bytes)
-    if edges is None:
-        edges = np.append(np.arange(0, n, most), n).astype(np.int64)
-        cuts = list(range(len(edges)))
-    else:
-        cuts = _merged(edges, most)
-    return [RowRange(int(edges[a]), int(edges[b])) for a, b in pairwise(cuts) if edges[a] < edges[b]]
-
-
-def _merged(edges: Index, most: int) -> list[int]:
-    """Return cuts between units so that those between two cuts have ``most`` rows at most, or are one unit."""
-    cuts = [0]
-    for i in range(1, len(edges)):
-        if edges[i] - edges[cuts[-1]] > most and i - 1 > cuts[-1]:
-            cuts.append(i - 1)
-    return [*cuts, len(edges) - 1]
