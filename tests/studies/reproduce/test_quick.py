@@ -120,14 +120,14 @@ def test_mistakes_get_one_sentence(
 _STOPS = """
 import signal, sys
 from studies.harness.runner import Progress
-from studies.reproduce.__main__ import command
+from studies.reproduce.__main__ import reproduce
 
 def store_and_stop(self, task, rows, store=Progress.store, number=int(sys.argv.pop(1))):
     store(self, task, rows)
     signal.raise_signal(number)
 
 Progress.store = store_and_stop
-command()
+reproduce()
 """
 
 
