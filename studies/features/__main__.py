@@ -9,11 +9,20 @@ import click
 
 from studies.features.flights import count_flights, flight_cells
 from studies.features.tables import flight_report, level_report, power_report
-from studies.features.trials import count_equal, count_null, count_short, equal_cells, null_cells, short_cells
+from studies.features.trials import (
+    count_equal,
+    count_large,
+    count_null,
+    count_short,
+    equal_cells,
+    large_cells,
+    null_cells,
+    short_cells,
+)
 from studies.harness.command import Options, execute, shared_options
 from studies.harness.grid import Grid
 
-PARTS = ("power", "lengths", "levels", "flights")
+PARTS = ("power", "lengths", "levels", "flights", "large")
 
 _TASK_TRIALS = 10
 
@@ -24,6 +33,7 @@ def study(part: str, quick: bool, seed: int) -> Grid[Any]:
         "power": (equal_cells, count_equal, power_report),
         "lengths": (short_cells, count_short, power_report),
         "levels": (null_cells, count_null, level_report),
+        "large": (large_cells, count_large, power_report),
         "flights": (flight_cells, count_flights, flight_report),
     }[part]
     name = f"features-{part}"

@@ -139,6 +139,9 @@ EQUAL: dict[int, dict[str, Test]] = {
     65_536: _OWN | _grid((64, 128), ("+ default", "+ wider range")) | _PLAIN | {"CTT": _ctt},
 }
 
+#: Tests of many rows a side.
+LARGE: dict[str, Test] = {"default": default, **_PLAIN, "CTT": _ctt}
+
 #: Tests of samples of different lengths.
 UNEQUAL: dict[str, Test] = {
     **_OWN,

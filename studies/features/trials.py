@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from btests.plan import Array
-from studies.features.methods import EQUAL, SLOW, UNEQUAL, Test, default, runs
+from studies.features.methods import EQUAL, LARGE, SLOW, UNEQUAL, Test, default, runs
 from studies.features.problems import NULLS, PROBLEMS
 from studies.harness.counts import Row
 from studies.harness.rejections import ProblemCell, count_rejections
@@ -23,6 +23,9 @@ SHORT = {600: 30, 10_000: 300, 100_000: 1000}
 EQUAL_TRIALS = {16_384: 40, 65_536: 10}
 SHORT_TRIALS = {600: 100, 10_000: 10, 100_000: 3}
 NULL_TRIALS, SHORT_NULL_TRIALS = 800, 250
+
+#: Trials by rows a side, where they are many.
+LARGE_TRIALS = {100_000: 20, 1_000_000: 5}
 
 #: Trials without a difference of counts, whose level an earlier run left open.
 COUNT_NULL_TRIALS = 4000
@@ -49,6 +52,14 @@ def short_cells(quick: bool) -> Iterator[ProblemCell]:
                 yield ProblemCell(place, problem.name, n, 2 if quick else trials)
 
 
+def large_cells(quick: bool) -> Iterator[ProblemCell]:
+    """Yield all problems with many rows a side."""
+    for n, trials in LARGE_TRIALS.items():
+        for place, problem in enumerate(PROBLEMS):
+            if not (quick and (n > min(LARGE_TRIALS) or place > 0)):
+                yield ProblemCell(place, problem.name, n, 1 if quick else trials)
+
+
 def null_cells(quick: bool) -> Iterator[ProblemCell]:
     """Yield the samples without a difference."""
     for place, (name, (_, n_x, n_y)) in enumerate(NULLS.items()):
@@ -68,6 +79,15 @@ def count_equal(cell: ProblemCell, trials: range, seed: int) -> list[Row]:
         slow = SLOW if trial >= _SLOW_TRIALS[cell.n] else ()
         methods = {name: test for name, test in EQUAL[cell.n].items() if name not in slow}
         return _tests(methods, *PROBLEMS[cell.place].samples(cell.n, cell.n, rng), trial)
+
+    return count_rejections(cell, tests, trials, seed, LEVELS)
+
+
+def count_large(cell: ProblemCell, trials: range, seed: int) -> list[Row]:
+    """Return rejections and CPU seconds of the tests of many rows a side."""
+
+    def tests(rng: np.random.Generator, trial: int) -> dict[str, Callable[[], float]]:
+        return _tests(LARGE, *PROBLEMS[cell.place].samples(cell.n, cell.n, rng), trial)
 
     return count_rejections(cell, tests, trials, seed, LEVELS)
 
