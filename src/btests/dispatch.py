@@ -36,6 +36,7 @@ from btests.result import TestResult
 from btests.selection import Aggregate, Selector, Setting
 from btests.selection.named_kernels import KERNELS
 from btests.statistics import Executor, StatisticFactory
+from btests.statistics.feature_stream import RUN
 from btests.streaming.row_queue import SampleBatches, feed, is_batches
 from btests.streaming.stream import BLOCK_SIZE, Stream
 
@@ -80,10 +81,6 @@ class Call:
         return chunks.run(procedure, x, y, self.seed)
 
     def _in_batches(self, x: Any, y: Any) -> TestResult:
-        if self.features:
-            raise ValueError(
-                "statistic='features' needs the number of rows, which batches do not tell; save them to files"
-            )
         if self.paired:
             raise ValueError("paired=True is for arrays, frames and files; btests.Stream takes batches in their order")
         if self.checkpoint is not None:
@@ -114,7 +111,7 @@ class Call:
             self.n_threads,
             self.progress,
             self.began,
-            statistic=self.statistic,
+            statistic="features" if self.features else self.statistic,
         ).run(x, y)
 
 
@@ -207,19 +204,20 @@ class BatchProcedure:
     progress: Callable[[int, int], None] | None = None
     began: float = field(default_factory=time.perf_counter)
     buffer_bytes: int = BUFFER_BYTES
-    statistic: StatisticFactory | None = None
+    statistic: StatisticFactory | str | None = None
 
     def run(self, x: Any, y: Any) -> TestResult:
         """Return the test of x and y."""
         kernel: Any = KERNELS["gaussian"] if self.kernel is None else self.kernel
-        size = BLOCK_SIZE if self.block_size is None else self.block_size
         options: dict[str, Any] = {"dtype": self.dtype, "n_threads": self.n_threads, "statistic": self.statistic}
-        stream = Stream(kernel, size, seed=self.seed, **options)
+        stream = Stream(kernel, self.block_size, seed=self.seed, **options)
         with closing(self._side("x", x, 1)) as side_x, closing(self._side("y", y, 2)) as side_y:
             feed(stream, side_x, side_y, progress=self.progress, advice="; a stream of your own keeps what it has")
             order = weaker(side_x.how, side_y.how)
         if stream.n_blocks == 0:
-            (n_x, n_y), sizes = stream.n_rows, f"block_size is {size}"
+            (n_x, n_y), sizes = stream.n_rows, f"block_size is {self.block_size or BLOCK_SIZE}"
+            if self.statistic == "features":
+                raise ValueError(f"x has {n_x} rows and y has {n_y}; features of batches need {RUN} of each")
             raise ValueError(f"x has {n_x} rows and y has {n_y}, and {sizes}; name one that they fill")
         found = replace(stream.partial(), order=order).result(self.null, self.n_threads)
         chosen_by = KERNELS[kernel] if isinstance(kernel, str) else kernel

@@ -10,6 +10,7 @@ from typing import Any
 from btests._option_checks import is_data
 from btests._text import brief
 from btests._validation import check_threads
+from btests.block_size import FEATURES
 from btests.conclude import Provenance, conclude
 from btests.kernels.combination import shortened
 from btests.kernels.kernel import Kernel
@@ -20,6 +21,7 @@ from btests.nulls.null import wants_gram
 from btests.partial_result_file import as_path, load, save
 from btests.result import TestResult
 from btests.selection import Aggregate
+from btests.statistics.feature_stream import StreamedFeatures
 from btests.summary import Summary
 
 # What a message calls that in which partial results differ, where its name does not say it.
@@ -50,6 +52,8 @@ class PartialResult:
         Columns of the rows; None if unknown.
     dtype
         Of the arithmetic, ``float64`` or ``float32``.
+    features
+        Features whose sums over rows are in the summaries, one for each level of their frequencies; None for blocks.
     """
 
     kernels: tuple[Kernel, ...]
@@ -62,8 +66,11 @@ class PartialResult:
     n_pending: tuple[int, int] = (0, 0)
     width: int | None = None
     dtype: str = "float64"
+    features: StreamedFeatures | None = None
 
     def __repr__(self) -> str:
+        if self.features is not None:
+            return f"PartialResult({_named(self.kernels)}: {self.summaries[0].plan.n_x} partners, seed {self.seed})"
         return f"PartialResult({_named(self.kernels)}: {self.n_blocks} blocks, seed {self.seed})"
 
     @property
@@ -94,7 +101,7 @@ class PartialResult:
             if not isinstance(other, PartialResult):
                 raise TypeError(f"only partial results can be joined, got {brief(other)}")
         one = partials[0]
-        for name in ("kernels", "seed", "correction", "weights", "engine", "order", "width", "dtype"):
+        for name in ("kernels", "seed", "correction", "weights", "engine", "order", "width", "dtype", "features"):
             different = [getattr(t, name) for t in partials if not _same(getattr(t, name), getattr(one, name))]
             if different and name == "kernels":
                 raise ValueError(
@@ -127,7 +134,11 @@ class PartialResult:
                 f"{null!r} needs all rows at once, and a partial result has none; take SignFlip() or Normal()"
             )
         origin = Provenance(self._aggregate(), None, self.engine, self.order, self.n_pending, "in batches")
-        return conclude(self.kernels, self.summaries, null, self.seed, origin, n_threads=n_threads)
+        summaries = self.summaries
+        if self.features is not None:
+            origin = replace(origin, block_rule=FEATURES, n_frequencies=self.features.n_frequencies)
+            summaries = self.features.members(self.kernels, summaries)
+        return conclude(self.kernels, summaries, null, self.seed, origin, n_threads=n_threads)
 
     def _aggregate(self) -> Aggregate | None:
         """Return how several members are tested at once; a family shows members that are kernels alone."""

@@ -23,6 +23,7 @@ from btests.kernels.serialization import from_spec, to_spec
 from btests.plan import Plan
 from btests.selection import Aggregate
 from btests.statistics import with_accuracy
+from btests.statistics.feature_stream import StreamedFeatures, check_sums, features_of
 from btests.statistics.mmd import accuracies
 from btests.summary import Part, Summary, check_block_sizes
 from btests.symmetries import SwapGroups, SwapTuples, Symmetry
@@ -66,6 +67,8 @@ class Saved(Protocol):
     def width(self) -> int | None: ...
     @property
     def dtype(self) -> str: ...
+    @property
+    def features(self) -> StreamedFeatures | None: ...
 
 
 def as_path(path: object) -> Path:
@@ -187,6 +190,7 @@ def header_of(partial: Saved) -> dict[str, Any]:
         "width": partial.width,
         "dtype": partial.dtype,
         "symmetry": type(first.symmetry).__name__,
+        "features": None if partial.features is None else asdict(partial.features),
     }
 
 
@@ -205,17 +209,20 @@ def fields_of(header: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
     kernels = tuple(from_spec(spec) for spec in header["kernels"])
     told = header["parts"]
     numbers = [_whole(part["number"], "a part") for part in told]
-    if not kernels or not told or numbers != sorted(set(numbers)) or len(header["kernel_scale"]) != len(kernels):
+    features = features_of(header.get("features"), kernels)
+    n_summaries = len(kernels) if features is None else features.n_levels(kernels)
+    if not kernels or not told or numbers != sorted(set(numbers)) or len(header["kernel_scale"]) != n_summaries:
         raise ValueError("there must be a kernel, a part, and a typical size for each kernel")
     symmetry = _SYMMETRIES.get(header.get("symmetry", "SwapGroups"))
     if symmetry is None:
         raise ValueError(f"no symmetry is called {header['symmetry']!r}")
     summaries = []
-    for j in range(len(kernels)):
+    for j in range(n_summaries):
         parts = tuple(_part(one, arrays, p, j) for p, one in enumerate(told))
         if len(parts) > 1:
             check_block_sizes([part.plan for part in parts])
         summaries.append(Summary(parts, symmetry=symmetry))
+    check_sums(features, kernels, summaries)
     weights = None if header["weights"] is None else tuple(float(w) for w in header["weights"])
     if len(kernels) > 1:
         Aggregate(kernels, header["correction"], weights)  # says what is wrong with them
@@ -230,7 +237,8 @@ def fields_of(header: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
     scales = [float(kernel_scale) for kernel_scale in header["kernel_scale"]]
     return {
         "kernels": kernels,
-        "summaries": with_accuracy(summaries, accuracies(kernels, scales)),
+        "summaries": tuple(summaries) if features else with_accuracy(summaries, accuracies(kernels, scales)),
+        "features": features,
         "seed": _whole(header["seed"], "the seed"),
         "correction": str(header["correction"]),
         "weights": weights,
@@ -245,9 +253,8 @@ def fields_of(header: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
 def _part(told: dict[str, Any], arrays: dict[str, Any], p: int, j: int) -> Part:
     n_x, n_y, n_blocks, n_kernels = (_whole(told[name], name) for name in ("n_x", "n_y", "n_blocks", "n_kernels"))
     shape = told.get("moment_shape")
-    plan = Plan(
-        n_x, n_y, n_blocks, n_kernels, None if shape is None else tuple(_whole(k, "moment_shape") for k in shape)
-    )
+    shape = None if shape is None else tuple(_whole(k, "moment_shape") for k in shape)
+    plan = Plan(n_x, n_y, n_blocks, n_kernels, shape, adds_rows=told.get("adds_rows", False) is True)
     if not 1 <= plan.n_blocks <= min(plan.n_x, plan.n_y) // 2 or plan.n_kernels < 1:
         raise ValueError(f"no plan has {plan.n_x} and {plan.n_y} rows in {plan.n_blocks} blocks")
     spans, nodes = (_array(arrays, f"{name}_{p}", np.int64, 2) for name in ("spans", "nodes"))

@@ -49,7 +49,8 @@ class Plan:
     Blocks of one sample differ in size by one row at most, larger blocks first. Row ``r`` of a block belongs to group
     ``r mod n_groups``; consecutive blocks, a power of two of them, form a stratum. Groups and strata are the
     resolution of a summary: the rows of one group, in all blocks of one stratum, share their sign in a sign
-    flip. A plan for several kernels has coarser strata.
+    flip. A plan for several kernels has coarser strata. Where a statistic ``adds_rows``, moments are sums over rows,
+    and blocks of different sizes add.
     """
 
     n_x: int
@@ -57,6 +58,7 @@ class Plan:
     n_blocks: int
     n_kernels: int = 1
     moment_shape: tuple[int, ...] | None = field(default=None, repr=False, compare=False)
+    adds_rows: bool = field(default=False, repr=False)
 
     @classmethod
     def of_size(cls, n_x: int, n_y: int, block_size: int, n_kernels: int = 1) -> Plan:

@@ -315,7 +315,11 @@ def _no_row_moments() -> RowMoments:
 
 
 def check_block_sizes(plans: list[Plan]) -> None:
-    """Raise unless all blocks of several plans have the same size."""
+    """Raise unless all blocks of several plans have the same size, or their moments are sums over rows."""
+    if len({(plan.adds_rows, plan.moment_shape if plan.adds_rows else None) for plan in plans}) > 1:
+        raise ValueError("summaries of blocks and of features do not add")
+    if plans[0].adds_rows:
+        return
     sizes = {(plan.n_x / plan.n_blocks, plan.n_y / plan.n_blocks, plan.n_kernels) for plan in plans}
     if len(sizes) > 1 or any(plan.n_x % plan.n_blocks or plan.n_y % plan.n_blocks for plan in plans):
         raise ValueError("summaries of blocks of different sizes do not add")

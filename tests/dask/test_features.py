@@ -1,4 +1,4 @@
-"""Features on a cluster: rows stay where they are stored, only sums are fetched, and the result is that of one process."""
+"""Features on a cluster: rows stay where they are stored, only sums are fetched, and bits are those of one process."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_rows_that_are_left_after_the_choice_of_a_kernel(client: Any) -> None:
 
 @stays
 def test_a_checkpoint_of_a_cluster_is_ended_by_one_process(client: Any, tmp_path: Path) -> None:
-    class Stop(Exception):
+    class StopError(Exception):
         pass
 
     seen: list[tuple[int, int]] = []
@@ -98,14 +98,14 @@ def test_a_checkpoint_of_a_cluster_is_ended_by_one_process(client: Any, tmp_path
     def stop(done: int, of: int) -> None:
         seen.append((done, of))
         if 0 < done < of:
-            raise Stop
+            raise StopError
 
     rows = RNG.normal(size=(2, 70_000, 64)).astype(np.float32)  # chunks of 16,384 rows
     paths = [tmp_path / f"{name}.npy" for name in "xy"]
     for path, own in zip(paths, rows, strict=True):
         np.save(path, own)
     options: dict[str, Any] = {"kernel": Gaussian(8.0), "statistic": "features", "checkpoint": tmp_path / "run.npz"}
-    with connect(client, sizes=TaskSizes(least=2**16, summed=2**19)) as cluster, pytest.raises(Stop):
+    with connect(client, sizes=TaskSizes(least=2**16, summed=2**19)) as cluster, pytest.raises(StopError):
         btest(*paths, workers=cluster, progress=stop, seed=1, **options)
     assert len(seen) == 1 or seen[-2][0] == 0
     assert_same(btest(*paths, seed=1, **options), btest(*rows, kernel=Gaussian(8.0), statistic="features", seed=1))

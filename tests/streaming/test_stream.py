@@ -254,7 +254,6 @@ def test_x_and_y_of_different_widths_in_one_batch() -> None:
     [
         ({"block_size": 1}, "block_size must be a whole number between 2 and 2\\^20"),
         ({"block_size": 2.5}, "block_size must be"),
-        ({"block_size": None}, "block_size must be"),
         ({"block_size": (2, 3, 4)}, "block_size must be one number or two"),
         ({"block_size": True}, "block_size must be"),
         ({"kernel": "cosine"}, "kernel must be one of energy, gaussian"),

@@ -19,6 +19,7 @@ from btests.selection.family import MakesKernels, kernels_of
 from btests.selection.named_kernels import KERNELS, check_choice
 from btests.statistics import Statistic, StatisticFactory, check_factory, is_statistic, make_statistic, require_rows
 from btests.statistics.checks import check_kernel
+from btests.statistics.feature_mmd import check_features
 
 # Default number of rows of each sample from which kernels are selected.
 _ROWS = 100
@@ -60,6 +61,14 @@ class KernelInitializer:
         """Whether the kernels depend on the data."""
         initializer = self.kernel.family if isinstance(self.kernel, Aggregate) else self.kernel
         return isinstance(initializer, (MedianHeuristic, MakesKernels))
+
+    def check_features(self) -> None:
+        """Raise ``ValueError`` unless all kernels that do not depend on the data have random Fourier features."""
+        if is_statistic(self.kernel):
+            raise ValueError(f"{type(self.kernel).__name__} is a statistic already; name it or statistic=, not both")
+        given = self.kernel.family if isinstance(self.kernel, Aggregate) else self.kernel
+        if not self.depends_on_rows:
+            check_features(given if isinstance(given, (tuple, list)) else (given,))
 
     @property
     def n_rows(self) -> int:

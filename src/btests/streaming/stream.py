@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,8 @@ from btests import _core
 from btests._text import brief
 from btests._validation import check_seed, check_threads
 from btests.block_size import check_block_pair
-from btests.conclude import OVERFLOWED
 from btests.data.batches import Batches
-from btests.data.sample import LOCATION_ROWS, Location, RowSlice, Sample
+from btests.data.sample import LOCATION_ROWS, Sample
 from btests.data.source import Rows
 from btests.kernels.kernel import Kernel
 from btests.nulls import Null
@@ -23,18 +21,11 @@ from btests.partial_result import PartialResult
 from btests.plan import Plan
 from btests.result import TestResult
 from btests.selection import Aggregate, MedianHeuristic
-from btests.statistics import (
-    Accuracy,
-    Statistic,
-    StatisticFactory,
-    is_statistic,
-    plan_for,
-    summarize_blocks,
-    with_accuracy,
-)
+from btests.statistics import Statistic, StatisticFactory, choose_statistic, is_statistic
+from btests.statistics.feature_stream import RUN
+from btests.streaming.accumulators import Accumulator, BlockSums, FeatureSums
 from btests.streaming.kernel_init import KernelInitializer
 from btests.streaming.row_queue import Batch, Columns, PairedColumns, RowQueue, feed
-from btests.summary import Summary
 
 #: Default block size: the number of rows is unknown.
 BLOCK_SIZE = 256
@@ -54,14 +45,18 @@ class Stream:
     kernel : Kernel, str, MedianHeuristic, Aggregate, Statistic or None
         Kernel, its name, a selector or a statistic; None is ``Aggregate(default_family())``. Bandwidths that depend on
         the data are computed from the first 100 rows of each sample.
-    block_size : int or (int, int)
-        Rows of x and of y in a block; two numbers if they differ.
+    block_size : int, (int, int) or None
+        Rows of x and of y in a block; two numbers if they differ; None is 256.
     seed : int, optional
         Seed of the null distribution.
     part : int
         Number of this stream among several whose partial results are added; each needs a number of its own.
-    dtype, n_threads, statistic
+    dtype, n_threads
         As in :func:`btests.btest`.
+    statistic : {"blocks", "features"}, callable or None
+        As in :func:`btests.btest`; None is ``"blocks"``. With ``"features"`` all pairs of rows count, by 128 random
+        frequencies of each kernel, in constant memory: row i of x and row i of y are partners, which swap under the
+        null hypothesis, and whole runs of 32 partners count. Two streams that are each sorted would differ by that.
 
     See Also
     --------
@@ -82,35 +77,43 @@ class Stream:
     def __init__(
         self,
         kernel: Kernel | MedianHeuristic | Aggregate | Statistic | str | None = None,
-        block_size: int | tuple[int, int] = BLOCK_SIZE,
+        block_size: int | tuple[int, int] | None = None,
         *,
         seed: int | None = None,
         part: int = 0,
         dtype: str = "float64",
         n_threads: int | None = None,
-        statistic: StatisticFactory | None = None,
+        statistic: StatisticFactory | str | None = None,
     ) -> None:
-        self._b = check_block_pair(block_size)
+        factory, features = choose_statistic(statistic, dtype)
+        if features and block_size is not None:
+            raise ValueError("statistic='features' has no blocks: leave out block_size")
+        if any(getattr(one, "adds_rows", False) for one in (kernel, factory)):
+            raise ValueError(
+                "FeatureMMD is for rows of a known number; a stream takes kernels, with statistic='features'"
+            )
+        self._by_features = bool(features)
+        self._b = (RUN, RUN) if features else check_block_pair(BLOCK_SIZE if block_size is None else block_size)
         if isinstance(part, bool) or not isinstance(part, (int, np.integer)) or not 0 <= part < 2**63:
             raise ValueError(f"part must be a whole number of at least 0 and below 2^63, got {brief(part)}")
         check_threads(n_threads)
-        self._initializer = KernelInitializer.of(kernel, dtype, statistic)
+        self._initializer = KernelInitializer.of(kernel, dtype, factory)
+        if features:
+            self._initializer.check_features()
         self._seed, self._part, self._n_threads = check_seed(seed), int(part), n_threads
         compares = not is_statistic(kernel) or kernel.design.compares_columns
         self._columns: Columns | PairedColumns = Columns() if compares else PairedColumns()
         self._queues = RowQueue(), RowQueue()
         self._n_done = 0
-        self._statistic: Statistic | None = None
-        self._location: Location | None = None
-        self._accuracy: Sequence[Accuracy] = ()
-        # Of consecutive blocks, each of more blocks than the next.
-        self._summaries: list[tuple[Summary, ...]] = []
+        self._sums: Accumulator | None = None
 
     def __repr__(self) -> str:
         size = self._b[0] if self._b[0] == self._b[1] else self._b
-        options = f"{self._initializer.kernel!r}, block_size={size}, seed={self._seed}"
+        how = "statistic='features'" if self._by_features else f"block_size={size}"
+        options = f"{self._initializer.kernel!r}, {how}, seed={self._seed}"
         n, pending = self.n_blocks, self.n_pending
-        return f"Stream({options}: {n} block{'s' * (n != 1)}, {pending[0]} and {pending[1]} rows pending)"
+        done = f"{n * RUN} partners" if self._by_features else f"{n} block{'s' * (n != 1)}"
+        return f"Stream({options}: {done}, {pending[0]} and {pending[1]} rows pending)"
 
     @property
     def n_rows(self) -> tuple[int, int]:
@@ -120,13 +123,13 @@ class Stream:
 
     @property
     def n_full(self) -> tuple[int, int]:
-        """Number of blocks that the rows of x fill, and those of y."""
+        """Number of blocks that the rows of x fill, and those of y; with features, of runs of 32 rows."""
         n_x, n_y = self.n_rows
         return n_x // self._b[0], n_y // self._b[1]
 
     @property
     def n_blocks(self) -> int:
-        """Number of full blocks."""
+        """Number of full blocks; with features, of runs of 32 rows of each sample."""
         return min(self.n_full)
 
     @property
@@ -149,18 +152,21 @@ class Stream:
 
     def update_checked(self, x: Batch | None, y: Batch | None) -> None:
         """Add rows that were checked already, as :meth:`update` does."""
-        columns, statistic = deepcopy(self._columns), self._statistic
+        columns, sums = deepcopy(self._columns), self._sums
         matched = zip(self._queues, self._columns.match(x, y), strict=True)
         added = [(queue, rows) for queue, rows in matched if rows is not None]
         for queue, rows in added:
             queue.put(rows)
         try:
-            if self._statistic is None and self._can_begin():
-                self._begin()
-            if self._statistic is not None:
-                self._advance()
+            if self._sums is None and self._can_begin():
+                n = -(-self._initializer.n_rows // min(self._b))  # blocks
+                n_first = [max(LOCATION_ROWS, n * b) for b in self._b]
+                first_x, first_y = (queue.first(m) for queue, m in zip(self._queues, n_first, strict=True))
+                self._sums = self._begin(first_x, first_y, n)
+            if self._sums is not None:
+                self._advance(self._sums)
         except Exception:
-            self._columns, self._statistic = columns, statistic
+            self._columns, self._sums = columns, sums
             for queue, _ in added:
                 queue.take_back()
             raise
@@ -192,11 +198,15 @@ class Stream:
         if n == 0:
             (n_x, n_y), (b_x, b_y) = self.n_rows, self._b
             raise ValueError(f"no block is full yet: {n_x} and {n_y} rows came, and a block takes {b_x} and {b_y}")
-        statistic, summaries = self._summarized(n)
-        aggregate = self._initializer.aggregate
+        sums = self._sums
+        if sums is None:  # too few rows so far: all of them are in the queues
+            x, y = self._first(n)
+            sums = self._begin(x, y, n)
+            sums.add(x, y, (0, n), self._n_threads, goes_on=False)
+        aggregate, statistic = self._initializer.aggregate, sums.statistic
         return PartialResult(
             statistic.kernels,
-            summaries,
+            sums.summaries(n, self._part),
             self._seed,
             aggregate.correction,
             None if aggregate.weights is None else tuple(aggregate.weights),
@@ -204,6 +214,7 @@ class Stream:
             n_pending=self.n_pending,
             width=self._columns.width,
             dtype=getattr(statistic, "dtype", "float64"),
+            features=sums.features,
         )
 
     def result(self, null: Null | str | None = None) -> TestResult:
@@ -213,20 +224,13 @@ class Stream:
         """
         return self.partial().result(null, self._n_threads)
 
-    def _plan(self, n_blocks: int, statistic: Statistic | None = None) -> Plan:
-        n_x, n_y = (n_blocks * b for b in self._b)
-        return Plan(n_x, n_y, n_blocks) if statistic is None else plan_for(statistic, n_x, n_y, min(self._b))
-
-    def _open_plan(self, n_blocks: int, statistic: Statistic) -> Plan:
-        """Return a plan whose last stratum is full: sums over the last of ``n_blocks`` blocks stay open for others."""
-        level = self._plan(n_blocks, statistic).stratum_level
-        return self._plan(-(-n_blocks >> level) << level, statistic)
-
     def _can_begin(self) -> bool:
         """Return whether there are enough rows for the kernels, and enough blocks to know how they are computed."""
         if min(self.n_rows) < LOCATION_ROWS or self.n_blocks * min(self._b) < self._initializer.n_rows:
             return False
         assert self._columns.width is not None
+        if self._by_features:
+            return True
         # For one kernel and for a family: the kernels are not selected yet.
         plan, width = self._plan(self.n_blocks), self._columns.width
         return all(
@@ -234,33 +238,25 @@ class Stream:
             for n in (1, 2)
         )
 
-    def _begin(self) -> None:
-        """Select the kernels from the first rows."""
-        n = -(-self._initializer.n_rows // min(self._b))  # blocks
-        x, y = (queue.first(max(LOCATION_ROWS, n * b)) for queue, b in zip(self._queues, self._b, strict=True))
-        self._statistic = self._initializer.kernels_for(x, y, self._plan(n), self._columns.names)
-        samples = Sample(x), Sample(y)
-        self._location = samples[0].location
-        self._accuracy = self._statistic.accuracy(*samples)
-        self._statistic = self._statistic.prepare(*samples)
+    def _plan(self, n_blocks: int) -> Plan:
+        return Plan(n_blocks * self._b[0], n_blocks * self._b[1], n_blocks)
 
-    def _advance(self) -> None:
-        """Summarize the blocks that are full, and remove their rows."""
+    def _begin(self, x: Rows, y: Rows, n: int) -> Accumulator:
+        """Return an empty sum, for kernels that are selected from the first rows, those of n blocks."""
+        statistic = self._initializer.kernels_for(x, y, self._plan(n), self._columns.names)
+        if not self._by_features:
+            return BlockSums.of(statistic, self._b, x, y)
+        # Sums of several streams add if they have one origin; those of kernels of their own do not in any case.
+        fixed = not self._initializer.depends_on_rows
+        origin = np.zeros(x.shape[1]) if fixed else Sample(x).location.origin
+        return FeatureSums.of(statistic.kernels, origin, (self._seed, self._part))
+
+    def _advance(self, sums: Accumulator) -> None:
+        """Add the blocks that are full, and remove their rows."""
         n = self.n_blocks
         if n == self._n_done:
             return
-        assert self._statistic is not None
-        assert self._location is not None
-        plan = self._open_plan(n, self._statistic)
-        x, y = self._first(n - self._n_done)
-        window_x = RowSlice(x, self._n_done * self._b[0], self._location)
-        window_y = RowSlice(y, self._n_done * self._b[1], self._location)
-        found = summarize_blocks(
-            self._statistic, window_x, window_y, plan, (self._n_done, n), n_threads=self._n_threads, goes_on=True
-        )
-        if not all(np.isfinite(summary.values).all() and np.isfinite(summary.moments).all() for summary in found):
-            raise ValueError(OVERFLOWED)
-        self._append(found, plan)
+        sums.add(*self._first(n - self._n_done), (self._n_done, n), self._n_threads)
         for queue, b in zip(self._queues, self._b, strict=True):
             queue.drop((n - self._n_done) * b)
         self._n_done = n
@@ -269,31 +265,3 @@ class Stream:
         """Return the rows of the first n blocks in the queues, of one type: (n b_x, d) and (n b_y, d)."""
         x, y = (queue.first(n * b) for queue, b in zip(self._queues, self._b, strict=True))
         return (x, y) if x.dtype == y.dtype else (x.astype(np.float64), y.astype(np.float64))
-
-    def _append(self, found: tuple[Summary, ...], plan: Plan) -> None:
-        """Add the summaries of the next blocks; join those that are not longer than what follows.
-
-        So there are a few for any number of updates, and a value is copied as many times at most.
-        """
-        self._summaries.append(found)
-        while len(self._summaries) > 1 and self._summaries[-2][0].values.size <= self._summaries[-1][0].values.size:
-            self._summaries.append(_join([self._summaries.pop() for _ in range(2)], plan))
-
-    def _summarized(self, n: int) -> tuple[Statistic, tuple[Summary, ...]]:
-        """Return the statistic and the summaries of all n blocks; before the first update of enough rows, from rows."""
-        if self._statistic is not None:
-            joined = _join(self._summaries, self._plan(n, self._statistic), self._part)
-            return self._statistic, with_accuracy(joined, self._accuracy)
-        x, y = self._first(n)
-        statistic = self._initializer.kernels_for(x, y, self._plan(n), self._columns.names)
-        samples, plan = (Sample(x), Sample(y)), self._plan(n, statistic)
-        found = summarize_blocks(statistic.prepare(*samples), *samples, plan)
-        return statistic, with_accuracy(_join([found], plan, self._part), statistic.accuracy(*samples))
-
-
-def _join(summaries: Sequence[tuple[Summary, ...]], plan: Plan, number: int = 0) -> tuple[Summary, ...]:
-    """Return the summaries of consecutive blocks as one for each kernel, as part ``number`` of a plan."""
-    return tuple(
-        Summary.join(replace(one, parts=(replace(one.parts[0], plan=plan, number=number),)) for one in of_one)
-        for of_one in zip(*summaries, strict=True)
-    )
