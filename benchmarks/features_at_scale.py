@@ -219,8 +219,8 @@ def forecast_table(costs: FeatureCosts) -> Table:
     notes = (
         f"A row of each sample costs {1e9 * costs.row:.0f} ns of one core, a task {1e3 * costs.dispatch:.2f} ms of the",
         f"scheduler and {costs.task_bytes} bytes, the addition of {FAN_IN} sums {1e3 * costs.join:.2f} ms.",
-        f"{WIDTH} columns of float32 in files; a task reads up to {TaskSizes().summed >> 20} MiB of them. No row is sent.",
-        "Left out, since it was not measured: whether disks and networks deliver files as fast as workers read them.",
+        f"{WIDTH} columns of float32 in files; a task reads up to {TaskSizes().summed >> 20} MiB of them. No row is",
+        "sent. Left out, since it was not measured: whether disks and networks deliver files as fast as workers read.",
     )
     return Table("Many more rows by features: what the model says", columns, rows, notes)
 

@@ -16,7 +16,7 @@ from benchmarks import (
     cluster,
     comparing,
     families,
-    features,
+    features_at_scale,
     growth,
     isolated,
     large,
@@ -277,11 +277,11 @@ def test_tables_larger_than_memory(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_forecast_of_features_does_not_wait_for_the_scheduler() -> None:
-    costs = features.FeatureCosts(2e-6, 1e-3, 1e-3, 500)
-    table = features.forecast_table(costs)
+    costs = features_at_scale.FeatureCosts(2e-6, 1e-3, 1e-3, 500)
+    table = features_at_scale.forecast_table(costs)
     (most,) = [row for row in table.rows if row[:2] == ("1e+12", 100)]
     assert most[-1] == "sums"
-    assert all(row[-1] == "yes" for row in features.simulation_table(costs, 20, 90).rows)
+    assert all(row[-1] == "yes" for row in features_at_scale.simulation_table(costs, 20, 90).rows)
 
 
 def test_cluster_table() -> None:
