@@ -56,10 +56,12 @@ template <class T> double pairs(std::int64_t n) {
     return total;
 }
 
-// Doublings of an angle, and the sums of both numbers, in plain floating point: eight at a time of four vectors.
-template <class T> double doublings(std::int64_t n) {
+// Doublings of an angle, eight at a time of four vectors, and the sums of both numbers: in plain floating point, or exact, each number
+// rounded and added as a whole number.
+template <class T, bool exact> double doublings(std::int64_t n) {
     constexpr int lanes = Types<T>::lanes, at_once = 4, levels = 8;
-    Vec<T> from[at_once], c[at_once], s[at_once], sum[2] = {};
+    Vec<T> from[at_once], c[at_once], s[at_once], sum[2] = {}, unit = broadcast(T(1024));
+    Ints<T> whole[2] = {};
     for (int j = 0; j < at_once; ++j) from[j] = broadcast(T(0.1) * T(j + 1));
     for (std::int64_t done = 0; done < n; done += at_once * lanes * levels) {
 #pragma GCC unroll 4
@@ -70,13 +72,21 @@ template <class T> double doublings(std::int64_t n) {
         }
         for (int level = 0; level < levels; ++level) {
 #pragma GCC unroll 4
-            for (int j = 0; j < at_once; ++j) double_angle<T>(c[j], s[j]);
-            sum[0] += (c[0] + c[1]) + (c[2] + c[3]);
-            sum[1] += (s[0] + s[1]) + (s[2] + s[3]);
+            for (int j = 0; j < at_once; ++j) {
+                double_angle<T>(c[j], s[j]);
+                if constexpr (exact) {
+                    whole[0] += (Ints<T>)(c[j] + unit);
+                    whole[1] += (Ints<T>)(s[j] + unit);
+                }
+            }
+            if constexpr (!exact) {
+                sum[0] += (c[0] + c[1]) + (c[2] + c[3]);
+                sum[1] += (s[0] + s[1]) + (s[2] + s[3]);
+            }
         }
     }
     double total = 0;
-    for (auto& v : sum) for (int i = 0; i < lanes; ++i) total += double(v[i]);
+    for (int j = 0; j < 2; ++j) for (int i = 0; i < lanes; ++i) total += double(sum[j][i]) + double(whole[j][i]);
     return total;
 }
 
@@ -96,5 +106,8 @@ BTESTS_API double sum_turns(std::int64_t n, std::int32_t in_float32) {
     return in_float32 ? pairs<float>(n) : pairs<double>(n);
 }
 BTESTS_API double sum_doublings(std::int64_t n, std::int32_t in_float32) {
-    return in_float32 ? doublings<float>(n) : doublings<double>(n);
+    return in_float32 ? doublings<float, false>(n) : doublings<double, false>(n);
+}
+BTESTS_API double sum_exact_doublings(std::int64_t n, std::int32_t in_float32) {
+    return in_float32 ? doublings<float, true>(n) : doublings<double, true>(n);
 }

@@ -31,9 +31,10 @@ def sum_turns(n: int, *, float32: bool = False) -> float:
     return float(_library(_core.instruction_set()).sum_turns(n, int(float32)))
 
 
-def sum_doublings(n: int, *, float32: bool = False) -> float:
-    """Return the sum of the cosines and sines of ``n`` doublings of an angle in registers."""
-    return float(_library(_core.instruction_set()).sum_doublings(n, int(float32)))
+def sum_doublings(n: int, *, float32: bool = False, exact: bool = False) -> float:
+    """Return the sum of the cosines and sines of ``n`` doublings of an angle in registers, exact or not."""
+    library = _library(_core.instruction_set())
+    return float((library.sum_exact_doublings if exact else library.sum_doublings)(n, int(float32)))
 
 
 @cache
@@ -53,6 +54,7 @@ def _library(instruction_set: str) -> ctypes.CDLL:
         if done.returncode != 0:
             raise RuntimeError(f"cmake {' '.join(arguments)} failed: {done.stdout[-500:]}{done.stderr[-500:]}")
     library = ctypes.CDLL(str(_FOLDER / f"{target}.so"))
-    for loop in (library.sum_exponentials, library.sum_products, library.sum_turns, library.sum_doublings):
+    names = "sum_exponentials", "sum_products", "sum_turns", "sum_doublings", "sum_exact_doublings"
+    for loop in (getattr(library, name) for name in names):
         loop.argtypes, loop.restype = [ctypes.c_int64, ctypes.c_int32], ctypes.c_double
     return library

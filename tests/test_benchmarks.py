@@ -16,6 +16,7 @@ from benchmarks import (
     cluster,
     comparing,
     families,
+    features,
     features_at_scale,
     growth,
     isolated,
@@ -290,3 +291,11 @@ def test_cluster_table() -> None:
     assert [row[0] for row in table.rows] == ["plain, one thread", "1 worker", "2 workers"]
     assert {row[-1] for row in table.rows} == {"yes"}
     assert table.rows[0][4] is None
+
+
+@compiled
+def test_features_beside_their_limit_and_beside_blocks() -> None:
+    table = features.shares_table([features.measure(features.Case(3, 8, 2), "float32", seconds=0.0)])
+    assert table.rows[0][:4] == (3, 8, 2, "float32")
+    assert all(float(str(cell)) > 0.0 for cell in table.rows[0][4:9])
+    assert [row[:2] for row in features.blocks_table(2000, seconds=0.0).rows] == [(2000, "float64"), (2000, "float32")]

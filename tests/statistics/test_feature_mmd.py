@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ from btests.kernels.random_fourier import Discriminant, cosines_and_sines, frequ
 from btests.pipeline import run_test
 from btests.plan import Array, Plan
 from btests.statistics import in_memory, plan_for, summarize_all
-from btests.statistics.fourier import bits_for, chains_of, fourier_sums
+from btests.statistics.fourier import bits_for, chains_of, float32_errors, fourier_sums
 from btests.symmetries import Bins, RelabelBins
 
 KERNELS: list[Kernel] = [
@@ -70,9 +71,8 @@ def grouped(n: int, n_groups: int, seed: int) -> tuple[Any, Any]:
     return np.argsort(groups, kind="stable"), np.append(0, np.cumsum(np.bincount(groups, minlength=n_groups)))
 
 
-@pytest.mark.skipif(not is_available(), reason="no compiled loops")
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_compiled_sums_are_those_of_numpy(dtype: Any) -> None:
+def test_compiled_sums_are_those_of_numpy(dtype: Any, instruction_set: str) -> None:
     rng = np.random.default_rng(1)
     rows = (rng.normal(size=(1003, 5)) * 30.0).astype(dtype)
     own = [frequencies_of(kernel, 20, 5) for kernel in (Gaussian(8.0), Gaussian(2.0), Gaussian(0.5))]
@@ -90,13 +90,62 @@ def test_compiled_sums_are_those_of_numpy(dtype: Any) -> None:
         np.testing.assert_allclose(found[:, level], exact, atol=1e-9)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("scale", [0.01, 1.0, 5.0])
+def test_sums_in_float32_are_within_their_bound(dtype: Any, scale: float, instruction_set: str) -> None:
+    rng = np.random.default_rng(2)
+    # 3000 rows of one group: sums of 32 bits would overflow. Rows are within four standard deviations.
+    rows = (np.clip(rng.normal(size=(3000, 5)), -4.0, 4.0) * scale).astype(dtype)
+    (chain,), _ = chains_of([frequencies_of(Gaussian(32.0 * 0.5**k), 20, 5) for k in range(8)])
+    order, edges = np.arange(3000), np.array([0, 1, 3000])
+    options: dict[str, Any] = {"origin": np.zeros(5), "bits": bits_for(3000, in_float32=True)}
+    found = replace(chain, in_float32=True)
+    sums = fourier_sums(found, rows, order, edges, **options)
+    errors = (
+        np.abs(sums - fourier_sums(chain, rows, order, edges, plain=True, **options)) / np.diff(edges)[:, None, None]
+    )
+    bounds = float32_errors(chain, np.full(5, scale**2))
+    assert (errors.max(axis=(0, 2)) < np.array(bounds) + 2.0**-20).all()
+    assert (errors[0].max(axis=1) > 0.0).any()
+
+
 @pytest.mark.parametrize("plain", [True, False])
-def test_sums_do_not_depend_on_order_chunks_or_threads(plain: bool) -> None:
+def test_doublings_of_small_angles_keep_their_digits(plain: bool) -> None:
+    own = [frequencies_of(Gaussian(1024.0 * 0.5**k), 20, 1) for k in (0, 10)]
+    (chain,), _ = chains_of(own)
+    rows = np.random.default_rng(6).normal(size=(200, 1)) * 0.1
+    order, edges = np.arange(200), np.arange(201)
+    found = fourier_sums(chain, rows, order, edges, origin=np.zeros(1), bits=40, plain=plain)
+    # 2^10 roundings, and that to 40 bits. By 2 cos^2 a - 1 they would be some 1e-11.
+    exact = cosines_and_sines(own[1].turns, rows, np.zeros(1))
+    assert np.abs(found[:, 1] - exact).max() < 2.0**-41 + 2.0**-42
+
+
+@pytest.mark.skipif(not is_available(), reason="no compiled loops")
+def test_features_are_in_float32_where_that_is_accurate() -> None:
+    rng = np.random.default_rng(5)
+    x, y = Sample(rng.normal(size=(500, 3)), np.arange(500)), Sample(rng.normal(size=(500, 3)) + 0.2, np.arange(500))
+    kernels = Gaussian(2.0), Gaussian(1.0), Gaussian(1e-5)
+    statistic, wanted = (FeatureMMD(kernels, 32, dtype=dtype).prepare(x, y) for dtype in ("float32", "float64"))
+    assert statistic.prepared is not None
+    assert [chain.in_float32 for chain in statistic.prepared.chains] == [True, False]
+    assert [a.abs_error < 1e-5 for a in statistic.accuracy(x, y)] == [True, True, True]
+    plan = plan_for(statistic, 500, 500, 100)
+    found, exact = (summarize_all(one, x, y, plan) for one in (statistic, wanted))
+    assert found[0].mean() != exact[0].mean()
+    assert found[0].mean() == pytest.approx(exact[0].mean(), abs=1e-6)
+    assert found[2].mean() == exact[2].mean()
+
+
+@pytest.mark.parametrize(("plain", "in_float32"), [(True, False), (False, False), (False, True)])
+def test_sums_do_not_depend_on_order_chunks_or_threads(plain: bool, in_float32: bool) -> None:
     rng = np.random.default_rng(3)
     rows = rng.standard_cauchy(size=(5000, 4))
     chains, _ = chains_of([frequencies_of(kernel, 48, 4) for kernel in (Gaussian(1.0), Gaussian(0.25), Laplacian(1.0))])
+    chains = [replace(chain, in_float32=in_float32) for chain in chains]
     groups = rng.integers(0, 9, 5000)
-    options: dict[str, Any] = {"origin": np.zeros(4), "bits": bits_for(5000), "plain": plain}
+    bits = bits_for(5000, in_float32=in_float32)
+    options: dict[str, Any] = {"origin": np.zeros(4), "bits": bits, "plain": plain}
 
     def sums(chosen: Any, n_threads: int = 1) -> Array:
         turn = np.argsort(groups[chosen], kind="stable")

@@ -83,19 +83,13 @@ private:
 
     void centre(std::int64_t first, int n) const {
         const Row* from = static_cast<const Row*>(t.rows);
-        const std::int64_t d = t.d, last = t.edges[t.last_bin];
-        for (int r = 0; r < n; ++r) {
-            // Rows of a bin are far apart in memory.
-            if (first + r + tile < last) prefetch(from + t.order[first + r + tile] * d);
-            const Row* row = from + t.order[first + r] * d;
-            T* to = rows.get() + r * d;
-            for (std::int64_t k = 0; k < d; ++k) to[k] = static_cast<T>(static_cast<double>(row[k]) - t.origin[k]);
+        const std::int64_t d = t.d, *order = t.order + first;
+        const double* __restrict origin = t.origin;
+        T* __restrict to = rows.get();
+        for (int r = 0; r < n; ++r, to += d) {
+            const Row* __restrict row = from + order[r] * d;
+            for (std::int64_t k = 0; k < d; ++k) to[k] = static_cast<T>(static_cast<double>(row[k]) - origin[k]);
         }
-    }
-
-    void prefetch(const Row* row) const {
-        const std::int64_t bytes = std::min<std::int64_t>(256, t.d * sizeof(Row));
-        for (std::int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(reinterpret_cast<const char*>(row) + i);
     }
 
     // Whether no angle can be beyond what `turns` takes. Compares bits, where what is no number is more than any number.
@@ -187,10 +181,10 @@ private:
         std::memcpy(&bits, &magic, sizeof bits);
         const std::int64_t n_parts = 2 * t.n_levels, ones = padding << t.bits;
         std::int64_t* to = t.sums + bin * n_parts * t.n_frequencies;
-        for (std::int64_t f = 0; f < t.n_frequencies; ++f)
-            for (std::int64_t part = 0; part < n_parts; ++part) {
+        for (std::int64_t part = 0; part < n_parts; ++part, to += t.n_frequencies)
+            for (std::int64_t f = 0; f < t.n_frequencies; ++f) {
                 const auto sum = static_cast<Unsigned>(sums[(f / lanes * n_parts + part) * lanes + f % lanes]);
-                to[part * t.n_frequencies + f] += static_cast<Int>(sum - static_cast<Unsigned>(pending) * bits) - (part % 2 == 0 ? ones : 0);
+                to[f] += static_cast<Int>(sum - static_cast<Unsigned>(pending) * bits) - (part % 2 == 0 ? ones : 0);
             }
         std::fill(sums.get(), sums.get() + n_steps * step * n_parts, Int(0));
         pending = padding = 0;

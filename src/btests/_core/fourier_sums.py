@@ -88,4 +88,4 @@ def fourier_sums(
             raise MemoryError(f"no memory for rows of {d} columns")
 
     map_ranges(run, n_bins, len(order) * f * (d + 12 + 4 * len(doublings)) // (16 if in_float32 else 8), n_threads)
-    return np.asarray(np.ldexp(sums.astype(np.float64), -bits))
+    return np.asarray(sums * 2.0**-bits)  # exact

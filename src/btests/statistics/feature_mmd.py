@@ -127,6 +127,7 @@ class FeatureMMD:
         plain: bool = False,
         streams: tuple[int, int] = (1, 2),
         prepared: Prepared | None = None,
+        *,
         dtype: str = "float64",
     ) -> None:
         given = kernels if isinstance(kernels, tuple) else (kernels,)

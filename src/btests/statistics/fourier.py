@@ -170,7 +170,7 @@ def _plain_sums(chain: Chain, rows: npt.NDArray[Any], order: Index, edges: Index
         done = 0
         for level, doublings in enumerate(chain.doublings):
             for _ in range(doublings - done):
-                cosines, sines = 2.0 * cosines * cosines - 1.0, 2.0 * cosines * sines
+                cosines, sines = 1.0 - 2.0 * sines * sines, 2.0 * cosines * sines
             done = doublings
             for part, values in enumerate((cosines, sines)):
                 np.add.at(found[:, level, part], group[first : first + _ROWS], np.rint(np.ldexp(values, bits)))
