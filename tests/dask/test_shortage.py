@@ -45,14 +45,16 @@ def test_all_workers_are_lost_in_the_middle(paths: tuple[Path, Path]) -> None:
             if 0 < done < of:
                 end_workers(started)
 
+        patient = Timeouts(connect=600.0, first_worker=600.0, poll=0.2, no_workers=0.5)
         complaint = rf"all workers of {address} were lost; the checkpoint '.*' holds \d+ of 21004 rows, and the same"
         try:
             with (
                 pytest.raises(ClusterError, match=complaint),
-                connect(address, sizes=SIZES, timeouts=Timeouts(poll=0.2, no_workers=0.5)) as found_cluster,
+                connect(address, sizes=SIZES, timeouts=patient) as found_cluster,
             ):
                 btest(*paths, workers=found_cluster, checkpoint=kept, progress=end, **OPTIONS)
             started.append(start_worker(address, str(folder)))
+            wait_until(lambda: bool(cluster.scheduler.workers))  # on a busy machine
             seen: list[int] = []
             found = btest(
                 *paths, workers=address, checkpoint=kept, progress=lambda done, of: seen.append(done), **OPTIONS
