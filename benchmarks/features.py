@@ -26,8 +26,8 @@ from btests.statistics.fourier import Chain, bits_for, chains_of, fourier_sums
 #: Share of the limit that the loop is to reach.
 SHARE = 0.7
 
-# Rows of a call of the loop, and work of the rates: some tenths of a millisecond each. Longer ones would hardly ever have
-# the core and its caches to themselves on a busy machine. A call without rows is timed as well, and taken off.
+# Rows of a call of the loop, and work of the rates: some tenths of a millisecond each. Longer ones would hardly ever
+# have the core and its caches to themselves on a busy machine. A call without rows is timed as well, and taken off.
 _ROWS = 2048
 _PRODUCTS, _TURNS, _DOUBLINGS = 6_000_000, 300_000, 3_000_000
 

@@ -114,8 +114,8 @@ def btest(
         from the numbers of rows, columns and kernels; no clock is read, and the same call has the same blocks on every
         machine.
     dtype : {"float64", "float32"}
-        Arithmetic of the compiled loops for one kernel and for random features, ``"float64"`` or ``"float32"``. A family
-        of kernels in blocks is always in float64, and so are features whose errors would be a hundredth or more.
+        Arithmetic of the compiled loops for one kernel and for random features, ``"float64"`` or ``"float32"``. A
+        family of kernels in blocks is always in float64, and so are features whose errors would be a hundredth or more.
     n_threads : int, optional
         Threads of the loops over blocks; ``None`` is all cores of this process, or what the variable BTESTS_THREADS
         says. (The matrix products of the quadratic-time nulls, and of kernels such as ``Linear``, are numpy's, with
