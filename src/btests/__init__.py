@@ -26,7 +26,7 @@ _PUBLIC = {
         "PerCoordinate Selector Weights bandwidths default_aggregate default_family fisher_family"
     ),
     "sequential": "SequentialResult SequentialTest",
-    "statistics": "FeatureMMD HSIC MMD KernelFisher WithReplacement",
+    "statistics": "FeatureHSIC FeatureMMD HSIC MMD KernelFisher WithReplacement",
     "streaming.stream": "Stream",
 }
 _MODULES = {name: module for module, names in _PUBLIC.items() for name in names.split()}
@@ -97,6 +97,7 @@ if TYPE_CHECKING:  # checkers of types do not run code: a test compares these im
     from btests.sequential import SequentialTest as SequentialTest
     from btests.statistics import HSIC as HSIC
     from btests.statistics import MMD as MMD
+    from btests.statistics import FeatureHSIC as FeatureHSIC
     from btests.statistics import FeatureMMD as FeatureMMD
     from btests.statistics import KernelFisher as KernelFisher
     from btests.statistics import WithReplacement as WithReplacement

@@ -116,7 +116,7 @@ def check_block_rule(
     is for those of one block of all rows. A budget decides nothing for either.
     """
     if features and (block_size not in (None, "auto") or block_exponent is not None):
-        raise ValueError("statistic='features' has no blocks: leave out block_size and block_exponent")
+        raise ValueError("features have no blocks: leave out block_size and block_exponent")
     _check_numbers(block_size, block_exponent, budget)
     if isinstance(block_size, Integral):
         for name, other in (("block_exponent", block_exponent), ("budget", budget)):

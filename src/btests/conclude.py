@@ -97,7 +97,7 @@ class Provenance:
         How the kernel was selected, or several kernels are corrected for.
     selection : Selection, optional
         What the selector returned; candidates, note and numbers of rows go into the result.
-    engine, order, n_pending, read, block_rule, n_frequencies, scale, paired
+    engine, order, n_pending, read, block_rule, n_frequencies, n_landmarks, scale, paired
         See :class:`btests.TestResult`.
     began : float
         Start of the work on ``time.perf_counter``.
@@ -111,6 +111,7 @@ class Provenance:
     read: str = "at once"
     block_rule: str = "given"
     n_frequencies: int | None = None
+    n_landmarks: int | None = None
     scale: tuple[float, ...] | None = None
     paired: bool = False
     began: float = field(default_factory=time.perf_counter)
@@ -218,6 +219,7 @@ def conclude(
         read=about.read,
         block_rule=about.block_rule,
         n_frequencies=about.n_frequencies,
+        n_landmarks=about.n_landmarks,
         scale=about.scale,
         paired=about.paired,
     )

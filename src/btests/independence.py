@@ -57,6 +57,7 @@ def independence_test(
     y: Any,
     *,
     statistic: str = "hsic",
+    method: str | None = None,
     kernel_x: AnyKernel = None,
     kernel_y: AnyKernel = None,
     exponent: float = 1.0,
@@ -81,6 +82,10 @@ def independence_test(
         in chunks, as by :func:`btests.btest`.
     statistic : {"hsic", "dcov"}
         The Hilbert-Schmidt independence criterion, or the squared distance covariance.
+    method : {"blocks", "features"} or None
+        ``"blocks"`` takes exact kernel values of the rows of each block; ``"features"`` random Fourier features of all
+        rows, in linear time, with as many frequencies as the budget affords, 16 to 64. None is one block where the
+        budget affords it, and features otherwise, if all kernels have them and nothing else is said of blocks.
     kernel_x, kernel_y : Kernel, str, MedianFamily, list of Kernel or None
         Kernels of the HSIC: an object, a function of two arrays, or ``"gaussian"``, ``"laplacian"``, ``"matern"`` (of
         median bandwidth), ``"energy"`` or ``"linear"``. Of lists and families all combinations of x and y are tested at
@@ -139,7 +144,8 @@ def independence_test(
     by_default = null is None
     null = _null_of(null)
     kernels = _kernels_of(statistic, kernel_x, kernel_y, exponent, several=isinstance(null, SignFlip))
-    rule = check_block_rule(block_size, block_exponent, budget, **kinds_of_blocks(null))
+    features = _features_of(method, null)
+    rule = check_block_rule(block_size, block_exponent, budget, **kinds_of_blocks(null), features=features)
     if rule.size is not None and rule.size < MIN_ROWS:
         raise ValueError(f"block_size must be at least {MIN_ROWS} in a test of independence, got {rule.size}")
     procedure = IndependenceProcedure(
@@ -166,6 +172,17 @@ def independence_test(
     how = "exact" if shuffle else "as stored"
     opened = procedure.opened(number, procedure.setting.executor, how, (column_names(x), column_names(y)))
     return opened.run(Sample(rows[0], order), Sample(rows[1], order))
+
+
+def _features_of(method: object, null: Null) -> bool | None:
+    """Return whether features take the place of blocks, None where one block of all rows is beyond the budget."""
+    if method is not None and not is_one_of(method, "blocks", "features"):
+        raise ValueError(f"method must be 'blocks', 'features' or None, got {brief(method)}")
+    if not isinstance(null, SignFlip):
+        if method == "features":
+            raise ValueError("method='features' takes null='swap': other null distributions are for blocks")
+        return False
+    return None if method is None else method == "features"
 
 
 def _kernels_of(

@@ -8,13 +8,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from btests.block_size import BlockRule, BlockSize
+from btests.block_size import FEATURES, BlockRule, BlockSize
 from btests.conclude import Provenance
 from btests.data.sample import AnySample
 from btests.designs import Paired
 from btests.kernels import Kernel, KernelPair, median_bandwidth
 from btests.kernels.fingerprint import fingerprint
 from btests.kernels.kernel import terms_of
+from btests.kernels.random_fourier import has_features
 from btests.nulls import Null, SignFlip
 from btests.nulls.null import wants_gram
 from btests.pipeline import Names, all_rows, run_test
@@ -22,9 +23,10 @@ from btests.plan import Plan
 from btests.result import TestResult
 from btests.scaling import robust_scale, warn_of_scales
 from btests.selection import Aggregate, MedianFamily, Setting
-from btests.statistics import HSIC, Executor, plan_for
+from btests.statistics import HSIC, Executor, FeatureHSIC, plan_for
 from btests.statistics.checks import check_kernel
-from btests.statistics.cost import hsic_pair_seconds
+from btests.statistics.cost import affordable_hsic_frequencies, hsic_pair_seconds
+from btests.statistics.feature_hsic import CHUNK_ROWS
 from btests.statistics.hsic import MIN_ROWS
 from btests.symmetries import Redraw
 
@@ -107,9 +109,12 @@ class IndependenceProcedure:
             for kernel in of_side:
                 check_kernel(kernel, sample, sample)
         kernels = tuple(KernelPair(a, b) for a, b in product(of_x, of_y))
-        statistic = HSIC(kernels, getattr(self.null, "order", 0))
-        if self.permutes and size == len(x) <= MAX_PERMUTED and isinstance(self.null, SignFlip):
-            statistic = replace(statistic, symmetry=Redraw(self.null.n_resamples, self.seed))
+        statistic: HSIC | FeatureHSIC = HSIC(kernels, getattr(self.null, "order", 0))
+        if rule == FEATURES:
+            n_frequencies = affordable_hsic_frequencies(len(of_x), len(of_y), len(x), self.setting.rule.budget)
+            statistic = FeatureHSIC(kernels, n_frequencies)
+        elif self.permutes and size == len(x) <= MAX_PERMUTED and isinstance(self.null, SignFlip):
+            statistic = HSIC(kernels, symmetry=Redraw(self.null.n_resamples, self.seed))
         return run_test(
             statistic,
             (x, y),
@@ -121,6 +126,7 @@ class IndependenceProcedure:
                 Aggregate(kernels) if len(kernels) > 1 else None,
                 order=self.order,
                 block_rule=rule,
+                n_frequencies=getattr(statistic, "n_frequencies", None),
                 scale=tuple(scales) if self.scale else None,
                 paired=True,
                 began=self.began,
@@ -132,7 +138,10 @@ class IndependenceProcedure:
         n = len(x)
         if wants_gram(self.null):
             return all_rows(self.null, self.setting.rule, n, n)
-        found = self.setting.rule.size_for(n, n, self._pair_seconds(x, y))
+        has_spectra = all(map(has_features, (*_around(self.kernels_x), *_around(self.kernels_y))))
+        found = self.setting.rule.size_for(n, n, self._pair_seconds(x, y), has_features=has_spectra)
+        if found.rule == FEATURES:
+            return BlockSize(min(n, CHUNK_ROWS), FEATURES)
         return found if found.size >= MIN_ROWS else BlockSize(MIN_ROWS, found.rule)
 
     def _affords_one_block(self, x: AnySample, y: AnySample) -> bool:
@@ -140,9 +149,14 @@ class IndependenceProcedure:
         return rule.size_for(len(x), len(y), self._pair_seconds(x, y)).rule == "one block"
 
     def _pair_seconds(self, x: AnySample, y: AnySample) -> float:
-        of_x, of_y = (own if isinstance(own, tuple) else own.around(1.0) for own in (self.kernels_x, self.kernels_y))
+        of_x, of_y = _around(self.kernels_x), _around(self.kernels_y)
         compiled = all(terms_of(kernel) is not None for kernel in (*of_x, *of_y))
         return hsic_pair_seconds(len(of_x), len(of_y), x.width + y.width, compiled=compiled)
+
+
+def _around(kernels: Family) -> tuple[Kernel, ...]:
+    """Return kernels of any bandwidths, on which costs do not depend."""
+    return kernels if isinstance(kernels, tuple) else kernels.around(1.0)
 
 
 def _made(kernels: MedianFamily | tuple[Kernel, ...], sample: AnySample, n_rows: int) -> tuple[Kernel, ...]:

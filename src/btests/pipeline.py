@@ -38,7 +38,7 @@ from btests.statistics import (
     with_row_moments,
 )
 from btests.statistics.checks import check_kernel, check_precision
-from btests.statistics.cost import affordable_frequencies
+from btests.statistics.cost import affordable_frequencies, affordable_landmarks
 from btests.statistics.feature_mmd import features_chunk
 from btests.summary import Summary
 
@@ -137,6 +137,7 @@ class Procedure:
             statistic = make_statistic(self.statistic, kernels, self.setting.dtype)
             size, rule = self._size(x, y, kernels, statistic)
         check_null(self.null, statistic)
+        sizes = statistic.sizes() if isinstance(statistic, FeatureMMD) else {}
         found = run_test(
             statistic,
             (x, y),
@@ -149,7 +150,8 @@ class Procedure:
                 selection,
                 order=self.order,
                 block_rule=rule,
-                n_frequencies=getattr(statistic, "n_frequencies", None),
+                n_frequencies=sizes.get("n_frequencies"),
+                n_landmarks=sizes.get("n_landmarks"),
                 scale=scale,
                 paired=self.paired,
                 began=self.began,
@@ -166,8 +168,12 @@ class Procedure:
 
     def _features(self, x: AnySample, y: AnySample, kernels: tuple[Kernel, ...]) -> FeatureMMD:
         budget = self.setting.rule.budget
-        n_frequencies = affordable_frequencies(len(kernels), len(x) + len(y), x.width, budget)
-        return FeatureMMD(kernels, n_frequencies, streams=self.design.streams, dtype=self.setting.dtype)
+        n_rows = len(x) + len(y)
+        n_frequencies = affordable_frequencies(len(kernels), n_rows, x.width, budget)
+        n_landmarks = affordable_landmarks(kernels, n_rows, x.width, budget)
+        return FeatureMMD(
+            kernels, n_frequencies, streams=self.design.streams, dtype=self.setting.dtype, n_landmarks=n_landmarks
+        )
 
     def _size(self, x: AnySample, y: AnySample, kernels: Sequence[Kernel], statistic: Statistic) -> BlockSize:
         if not wants_gram(self.null):

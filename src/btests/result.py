@@ -25,7 +25,8 @@ from btests.summary import Summary
 
 # Attributes of a result that files and other programs take, in their order.
 _PLAIN = (
-    *("statistic", "pvalue", "n_blocks", "block_size", "block_rule", "n_frequencies", "n_x", "n_y", "null", "kernel"),
+    *("statistic", "pvalue", "n_blocks", "block_size", "block_rule", "n_frequencies", "n_landmarks", "n_x", "n_y"),
+    *("null", "kernel"),
     *("seed", "engine", "seconds", "selector", "candidates", "note", "n_train", "order", "n_pending", "read", "scale"),
     *("paired", "unit_rows"),
 )
@@ -51,7 +52,9 @@ class TestResult:
         ``"budget"``, the largest block within it; ``"n^0.5"``, the paper's rule; or ``"features"``, random features of
         all rows, which count as one block.
     n_frequencies : int or None
-        Random frequencies of each kernel, where features took the place of blocks.
+        Random frequencies of each kernel with a spectrum, where features took the place of blocks.
+    n_landmarks : int or None
+        Landmarks of each kernel without a spectrum, at most, where features took the place of blocks.
     n_x, n_y : int
         Rows that were tested: all, or those that the choice of the kernel left over.
     null, kernel, seed : Null, Kernel, int
@@ -111,6 +114,7 @@ class TestResult:
     read: str = field(default="at once", compare=False)
     block_rule: str = field(default="given", compare=False)
     n_frequencies: int | None = field(default=None, compare=False)
+    n_landmarks: int | None = field(default=None, compare=False)
     scale: tuple[float, ...] | None = field(default=None, repr=False)
     paired: bool = field(default=False, compare=False)
     unit_rows: tuple[int, int] | None = field(default=None, compare=False)

@@ -48,8 +48,9 @@ def result_text(result: Any) -> str:
 
 def blocks_text(result: Any) -> str:
     """Return the number and the size of the blocks of a result in words, with the rule that gave them."""
-    if result.n_frequencies is not None:
-        return f"all pairs by {result.n_frequencies} random features of each kernel"
+    sizes = (result.n_frequencies, "random features"), (result.n_landmarks, "landmarks")
+    if features := " or ".join(f"{size} {what}" for size, what in sizes if size is not None):
+        return f"all pairs by {features} of each kernel"
     if result.n_blocks == 1:
         return "in one block"
     shares = isinstance(result.summary.symmetry, SharedSwaps)

@@ -12,8 +12,10 @@ import pytest
 
 import btests
 from btests import (
+    Aggregate,
     Energy,
     FeatureMMD,
+    FisherFamily,
     Gaussian,
     InverseMultiquadric,
     Laplacian,
@@ -311,15 +313,15 @@ def test_the_default_takes_features_where_one_block_is_too_much() -> None:
     assert btest(x, y, seed=0).block_rule == "one block"
     assert btest(x, y, seed=0, budget=1e-5).block_rule == "features"
     assert btest(x, y, seed=0, budget=1e-5, statistic="blocks").block_rule == "n^0.5"
-    assert btest(x, y, seed=0, budget=1e-5, kernel=Energy()).block_rule == "n^0.5"
+    assert btest(x, y, seed=0, budget=1e-5, kernel=Energy()).block_rule == "features"
+    assert btest(x, y, seed=0, budget=1e-5, kernel=Aggregate(FisherFamily())).block_rule == "one block"
 
 
 def test_bad_input() -> None:
     x, y = np.random.default_rng(0).normal(size=(2, 40, 2))
     cases: list[tuple[dict[str, Any], str]] = [
-        ({"kernel": Energy()}, "Energy.* has no random Fourier features"),
-        ({"block_size": 10}, "has no blocks"),
-        ({"block_exponent": 0.4}, "has no blocks"),
+        ({"block_size": 10}, "no blocks"),
+        ({"block_exponent": 0.4}, "no blocks"),
         ({"null": Normal()}, r"takes null=SignFlip\(\)"),
         ({"dtype": "float32"}, "features are in float64"),
         ({"units": ([1] * 40, [2] * 40)}, "no other statistic"),

@@ -22,7 +22,6 @@ from btests.data.source import Source
 from btests.execution.checkpoint import Recorder
 from btests.execution.out_of_core import OutOfCoreSample
 from btests.execution.samples import OutOfCoreSamples, open_samples
-from btests.kernels.random_fourier import has_features
 from btests.nulls import Null, SignFlip
 from btests.nulls.named_nulls import null_of
 from btests.nulls.null import kinds_of_blocks, wants_gram
@@ -30,7 +29,9 @@ from btests.pipeline import Procedure, selector_of
 from btests.plan import Index
 from btests.result import TestResult
 from btests.selection import MedianHeuristic, Setting, default_aggregate, default_family
+from btests.selection.named_kernels import KERNELS
 from btests.statistics.cost import pair_seconds
+from btests.statistics.feature_mmd import prefers_features
 
 #: Default kernels of the joint test, and the index of the Gaussian with median bandwidth among them.
 DEFAULT_KERNELS = default_aggregate()
@@ -158,16 +159,16 @@ def joint_of_sources(
 
 def _takes_features(kernel: Any, rule: BlockRule, x: Source, y: Source) -> bool:
     """Return whether the joint test takes features, which need no shuffle; the costs do not depend on bandwidths."""
-    kernels: tuple[Any, ...] = (kernel,)
+    kernels: tuple[Any, ...] = (KERNELS[kernel] if isinstance(kernel, str) else kernel,)
     if kernel is DEFAULT_KERNELS:
         kernels = tuple(one for family in default_family().families for one in family.around(1.0))  # type: ignore[union-attr]
     elif isinstance(chosen := selector_of(kernel), MedianHeuristic):
         kernels = (chosen.make(1.0),)
     elif chosen is not None:
         return False
-    fourier = all(map(has_features, kernels))
-    size = rule.size_for(x.n_rows, y.n_rows, pair_seconds(kernels, x.width), has_features=fourier)
-    return fourier and size.rule == FEATURES
+    suits = prefers_features(kernels)
+    size = rule.size_for(x.n_rows, y.n_rows, pair_seconds(kernels, x.width), has_features=suits)
+    return suits and size.rule == FEATURES
 
 
 def _streams(columns: Sequence[Cells], n_x: int, n_y: int) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from btests.kernels.kernel import require_positive
 from btests.nulls.aggregation import Verdict, largest_score, smallest_rank
 from btests.nulls.sign_flip import SignFlip
 from btests.selection.bandwidth_families import bandwidths, default_family, margin_kernels
-from btests.selection.family import AnyFamily, check_family, kernels_of, shown
+from btests.selection.family import AnyFamily, MakesKernels, check_family, kernels_of, shown
 from btests.selection.fisher import discriminants_of, fisher_family
 from btests.selection.selector import Candidate, Selection, Setting
 from btests.selection.swap_pairs import exchangeable, partners
@@ -105,7 +105,12 @@ class Aggregate:
         """Return all kernels as candidates, with all rows."""
         kernels = kernels_of(self.family, x, y)
         size, rule = setting.block_size(x, y, kernels)
-        p, q = exchangeable(x, y) if rule == FEATURES else partners(x, y, size)
+        if not x.is_numeric and len(x) != len(y) and rule == FEATURES and isinstance(self.family, MakesKernels):
+            raise ValueError(
+                "a family that depends on the rows needs an order of them, which objects do not have; name its kernels "
+                "one by one, or take statistic='blocks'"
+            )
+        p, q = exchangeable(x, y) if rule == FEATURES and x.is_numeric else partners(x, y, size)
         if len(x) != len(y):  # pairing depends on the block size, which depends on the number of kernels
             kernels = kernels_of(self.family, p, q)
         if self.one_block is not None and rule == FEATURES:

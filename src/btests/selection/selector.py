@@ -10,9 +10,9 @@ from btests.block_size import BlockRule, BlockSize
 from btests.data.sample import AnySample
 from btests.data.unit_sample import UnitSample
 from btests.kernels.kernel import Kernel
-from btests.kernels.random_fourier import has_features
 from btests.statistics import Executor, in_memory
 from btests.statistics.cost import seconds_of
+from btests.statistics.feature_mmd import prefers_features
 
 
 class Candidate(NamedTuple):
@@ -74,8 +74,9 @@ class Setting:
 
     def block_size(self, x: AnySample, y: AnySample, kernels: Sequence[Kernel]) -> BlockSize:
         """Return the block size for testing two samples with these kernels."""
-        fourier = x.is_numeric and not isinstance(x, UnitSample) and all(map(has_features, kernels))
-        return self.rule.size_for(len(x), len(y), seconds_of(kernels, x, y), has_features=fourier)
+        suits = prefers_features(kernels, are_objects=not x.is_numeric, paired=len(x) == len(y))
+        seconds = seconds_of(kernels, x, y)
+        return self.rule.size_for(len(x), len(y), seconds, has_features=suits and not isinstance(x, UnitSample))
 
 
 @runtime_checkable

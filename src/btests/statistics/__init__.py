@@ -1,6 +1,7 @@
 """Statistics: what is computed on each block."""
 
 from btests.statistics.factory import StatisticFactory, check_factory, choose_statistic, make_statistic, require_rows
+from btests.statistics.feature_hsic import FeatureHSIC
 from btests.statistics.feature_mmd import FeatureMMD
 from btests.statistics.hsic import HSIC
 from btests.statistics.kernel_fisher import KernelFisher
@@ -29,6 +30,7 @@ __all__ = [
     "MMD",
     "Accuracy",
     "Executor",
+    "FeatureHSIC",
     "FeatureMMD",
     "Gram",
     "KernelFisher",

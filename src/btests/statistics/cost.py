@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from btests.data.sample import AnySample
 from btests.data.unit_sample import UnitSample
 from btests.kernels.feature_kernel import features_of
 from btests.kernels.kernel import Kernel, Radial, terms_of
+from btests.kernels.random_fourier import has_features
 from btests.statistics.term_groups import groups_of
 
 # Nanoseconds of one core for a pair of rows, fitted to blocks of 1000 to 4000 rows in 1 to 784 columns (AVX2, 2.6 GHz):
@@ -88,6 +90,38 @@ def affordable_frequencies(n_kernels: int, n_rows: int, width: int, budget: floa
     nanoseconds = 2.0 * (_TURN + _PROJECTION * width) + _LEVEL * n_kernels
     found = int(1e9 * budget / (n_rows * nanoseconds)) // FREQUENCY_STEP * FREQUENCY_STEP
     return max(_LEAST_FREQUENCIES, min(_MOST_FREQUENCIES, found))
+
+
+# Frequencies of features of HSIC, fewest and most, and nanoseconds for a row and a product of features, and a feature.
+_LEAST_OF_HSIC, _MOST_OF_HSIC = 16, 64
+_PRODUCT, _FEATURE = 0.3, 50.0
+
+
+def affordable_hsic_frequencies(n_x: int, n_y: int, n_rows: int, budget: float) -> int:
+    """Return how many frequencies of each of some kernels of x and of y so many seconds afford, within bounds."""
+    found = _LEAST_OF_HSIC
+    for n in range(_LEAST_OF_HSIC, _MOST_OF_HSIC + 1, 8):
+        f, h = 2 * n * n_x, 2 * n * n_y
+        if 1e-9 * n_rows * (_PRODUCT * f * h + _FEATURE * (f + h)) <= budget:
+            found = n
+    return found
+
+
+# Landmarks of a kernel without a spectrum: fewest, and most. Nanoseconds of numpy for a row and a landmark, and for
+# each coordinate of a distance or of a product.
+_LEAST_LANDMARKS, _MOST_LANDMARKS = 32, 256
+_LANDMARK, _LANDMARK_COORDINATE = 8.0, 1.5
+
+
+def affordable_landmarks(kernels: Sequence[Any], n_rows: int, width: int, budget: float) -> int:
+    """Return how many landmarks of each kernel without a spectrum so many seconds afford for all rows, within bounds.
+
+    A whole number of pairs, of one row of each sample. ``width`` is 0 for objects.
+    """
+    bases = dict.fromkeys(repr(getattr(kernel, "kernel", kernel)) for kernel in kernels if not has_features(kernel))
+    nanoseconds = _LANDMARK + _LANDMARK_COORDINATE * width if width else _PYTHON
+    found = int(1e9 * budget / (n_rows * nanoseconds * max(1, len(bases)))) // 2 * 2
+    return max(_LEAST_LANDMARKS, min(_MOST_LANDMARKS, found))
 
 
 def seconds_of(kernels: Sequence[Kernel], x: AnySample, y: AnySample) -> float:

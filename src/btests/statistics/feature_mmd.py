@@ -1,4 +1,4 @@
-"""The MMD of all pairs of rows in linear time, by random Fourier features of the kernels."""
+"""The MMD of all pairs of rows in linear time, by explicit features of the kernels."""
 
 from __future__ import annotations
 
@@ -14,19 +14,18 @@ from btests._text import brief
 from btests.data.row_permutation import Order
 from btests.data.sample import AnySample, RowSlice, Sample
 from btests.designs import TwoSample
-from btests.kernels.feature_kernel import FeatureKernel
+from btests.kernels.feature_kernel import features_of
 from btests.kernels.kernel import Kernel
-from btests.kernels.random_fourier import Discriminant, FourierMap, discriminant, frequencies_of, has_features
+from btests.kernels.random_fourier import has_features
 from btests.pairwise_sum import starts
 from btests.plan import Array, Index, Plan
-from btests.statistics.fourier import Chain, bits_for, chains_of, float32_errors, fourier_sums, in_float32
+from btests.statistics.fourier_features import FourierFeatures
 from btests.statistics.numpy_backend import without_diagonal
+from btests.statistics.nystroem_features import NystroemFeatures
+from btests.statistics.row_features import FeatureKind, Member, RowValues
 from btests.statistics.statistic import Accuracy
 from btests.summary import Summary
-from btests.symmetries import Bins, RelabelBins, SwapGroups, places_of, pooled_rows
-
-# Rows that the covariance of features is estimated from, about.
-_COVARIANCE_ROWS = 1024
+from btests.symmetries import Bins, RelabelBins, SwapGroups, places_of
 
 # Numbers of the rows of a chunk of the longer sample, about, and most chunks: 2^20 of them for 1e12 rows of 4 columns
 # hold 32 MB each, and what is kept of each chunk, a number, takes 8 MB for each level of the chains.
@@ -34,71 +33,39 @@ _CHUNK, _MOST_CHUNKS = 2**20, 2**20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Member:
-    """A kernel in terms of the sums of cosines and sines of one level of the chains.
-
-    Attributes
-    ----------
-    level : int
-        Level, of all levels of all chains.
-    factors : ndarray of shape (2 f,)
-        Roots of the weights of cosines and sines.
-    kernel : FeatureKernel, optional
-        Discriminant, whose features are linear in those.
-    """
-
-    level: int
-    factors: Array
-    kernel: FeatureKernel | None = None
-
-    def features(self, sums: Array) -> Array:
-        """Return sums of the features of the member from those of cosines and sines: (m, 2 f) to (m, r)."""
-        if self.kernel is None:
-            return np.asarray(sums * self.factors)
-        return np.asarray(self.kernel.map.combine(sums) * np.sqrt(self.kernel.weights))
-
-    def squares(self, features: Array, counts: Array, centre: Array) -> Array:
-        """Return sums of squared norms of centred features, from sums (m, r) of m groups of so many rows: (m,).
-
-        A squared cosine and sine are 1 together. Of a discriminant they are the average of the rows that its covariance
-        was estimated from.
-        """
-        if self.kernel is not None:
-            assert isinstance(self.kernel.map, FourierMap)
-            return counts * float(self.kernel.weights @ self.kernel.map.variances)
-        norm = float(np.sum(self.factors**2)) / 2.0
-        return np.asarray(counts * (norm + centre @ centre) - 2.0 * (features @ centre))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
-    """Features of some samples: their origin, the frequencies, and the members in terms of them.
+    """Features of some samples: the values that are summed, and the members in terms of them.
 
     ``places`` are the random orders of x and of y that groups are counted in, None for rows in random order.
     """
 
-    origin: Array
-    chains: tuple[Chain, ...]
+    values: tuple[RowValues, ...]
+    width: int
+    is_compiled: bool
     members: tuple[Member, ...]
     places: tuple[Order | None, Order | None]
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureMMD:
-    r"""Squared MMD of all rows in one pass, by random Fourier features (Rahimi and Recht 2007).
+    r"""Squared MMD of all rows in one pass, by explicit features.
 
-    A kernel is about the inner product of F cosines and F sines of projections of a row, and its MMD^2 the squared
-    distance of their averages: all pairs of rows count, in time that grows with the number of rows. All that is kept of
-    the rows are sums over groups of them, the groups of one block of all rows, so swaps (or relabellings, for samples
-    of different lengths) are exact. Rows are in groups at random, whatever order they are in, and sums add over chunks
-    of rows: no row has to move.
+    A kernel is about the inner product of features of two rows, and its MMD^2 the squared distance of their averages:
+    all pairs of rows count, in time that grows with the number of rows. Sums of Gaussian, Laplacian, Matern and
+    rational quadratic kernels have random Fourier features, cosines and sines of projections (Rahimi and Recht 2007).
+    All other kernels have Nystroem features, linear in their values with landmarks (Williams and Seeger 2001). All that
+    is kept of the rows are sums over groups of them, the groups of one block of all rows, so swaps (or relabellings,
+    for samples of different lengths) are exact. Rows are in groups at random, whatever order they are in, and sums add
+    over chunks of rows: no row has to move.
 
     Attributes
     ----------
     kernels : tuple of Kernel
-        Kernels with radial terms, and discriminants of such kernels; a single kernel may be given as it is.
+        Kernels, and discriminants of kernels; a single kernel may be given as it is.
     n_frequencies : int
         Frequencies of each kernel. Few of them see some differences poorly, and which ones is left to chance.
+    n_landmarks : int
+        Landmarks of each kernel without a spectrum, at most: rows of both samples.
     plain : bool
         Whether to compute in plain numpy even where loops are compiled.
     streams : (int, int)
@@ -114,6 +81,7 @@ class FeatureMMD:
     streams: tuple[int, int] = (1, 2)
     prepared: Prepared | None = field(default=None, repr=False, compare=False)
     dtype: str = "float64"
+    n_landmarks: int = 128
 
     design: ClassVar[TwoSample] = TwoSample()
     symmetry: ClassVar[SwapGroups] = SwapGroups()
@@ -129,22 +97,48 @@ class FeatureMMD:
         prepared: Prepared | None = None,
         *,
         dtype: str = "float64",
+        n_landmarks: int = 128,
     ) -> None:
         given = kernels if isinstance(kernels, tuple) else (kernels,)
-        if prepared is None:
-            check_features(given)
-        fields = {"kernels": given, "n_frequencies": n_frequencies, "plain": plain, "streams": streams, "dtype": dtype}
-        object.__setattr__(self, "prepared", prepared)
+        fields = {"kernels": given, "n_frequencies": n_frequencies, "plain": plain, "streams": streams}
+        fields |= {"prepared": prepared, "dtype": dtype, "n_landmarks": n_landmarks}
         for name, value in fields.items():
             object.__setattr__(self, name, value)
 
     def moment_shape(self, n_x: int, n_y: int, n_blocks: int) -> tuple[int, ...]:
-        """Return the shape of the sums of one level: groups, or bins and what is in none; 2 f."""
-        return _n_groups(n_x, n_y), 2 * self.n_frequencies
+        """Return the shape of the sums of one level: groups, or bins and what is in none; values."""
+        return _n_groups(n_x, n_y), self._width
+
+    @property
+    def _kinds(self) -> tuple[FeatureKind, ...]:
+        """Kinds of features; a kernel has those of the first kind that serves it."""
+        return FourierFeatures(self.n_frequencies, self.dtype), NystroemFeatures(self.n_landmarks)
+
+    def _served(self) -> list[tuple[FeatureKind, list[int]]]:
+        """Return the kinds that are used, each with the places of its kernels."""
+        kind_of = [next(i for i, kind in enumerate(self._kinds) if kind.serves(one)) for one in self.kernels]
+        return [
+            (kind, [place for place, own in enumerate(kind_of) if own == i])
+            for i, kind in enumerate(self._kinds)
+            if i in kind_of
+        ]
+
+    def sizes(self) -> dict[str, int]:
+        """Return the numbers of frequencies and landmarks, as far as kernels have them."""
+        return {name: size for kind, _ in self._served() for name, size in kind.sizes.items()}
+
+    @property
+    def _width(self) -> int:
+        return max(kind.width for kind, _ in self._served()) if self.prepared is None else self.prepared.width
+
+    @property
+    def _is_compiled(self) -> bool:
+        found = self.prepared
+        return any(kind.is_compiled for kind, _ in self._served()) if found is None else found.is_compiled
 
     def engine(self, x: AnySample) -> str:
         """Return the name of what computes the sums: ``numpy`` or ``compiled (...)``."""
-        compiled = not self.plain and _core.is_available()
+        compiled = not self.plain and self._is_compiled
         return f"compiled ({_core.instruction_set()})" if compiled else "numpy"
 
     def gram(self, x: Sample, y: Sample) -> Any:
@@ -152,46 +146,26 @@ class FeatureMMD:
         raise ValueError("features have no Gram matrix; take statistic='blocks'")
 
     def prepare(self, x: AnySample, y: AnySample) -> FeatureMMD:
-        """Return the statistic with frequencies, and covariances of discriminants, for these samples."""
+        """Return the statistic with frequencies, landmarks, and covariances of discriminants, for these samples."""
         if self.prepared is not None:
             return self
-        if not x.is_numeric:
-            raise TypeError("random Fourier features are of rows of numbers, and these are objects")
-        bases = [kernel.kernel if isinstance(kernel, Discriminant) else kernel for kernel in self.kernels]
-        found = [frequencies_of(kernel, self.n_frequencies, x.width) for kernel in bases]
-        chains, places = chains_of(found)
-        first = np.append(0, np.cumsum([len(chain.doublings) for chain in chains]))
-        location = (x if len(x) >= len(y) else y).location
-        origin = location.origin
-        if self.dtype == "float32":
-            chains = [in_float32(chain, location.spread) for chain in chains]
-        rows: Array | None = None
-        kernels, members = [], []
-        for kernel, own, (chain, level) in zip(self.kernels, found, places, strict=True):
-            whitened = None
-            if isinstance(kernel, Discriminant):
-                if rows is None:
-                    rows = pooled_rows(x, y, _COVARIANCE_ROWS)
-                whitened = discriminant(kernel, own, origin, rows)
-            kernels.append(kernel if whitened is None else whitened)
-            members.append(Member(int(first[chain]) + level, np.tile(np.sqrt(own.weights), 2), whitened))
+        values: list[RowValues] = []
+        found: dict[int, tuple[Member, Any]] = {}
+        for kind, places in self._served():
+            n_levels = sum(one.n_levels for one in values)
+            made = kind.make([self.kernels[i] for i in places], x, y, self._width, n_levels)
+            values += made.values
+            found |= dict(zip(places, zip(made.members, made.kernels, strict=True), strict=True))
+        members, kernels = zip(*(found[i] for i in range(len(found))), strict=True)
         streams = self.streams if len(x) >= len(y) else self.streams[::-1]
         orders = places_of(x, streams[0]), places_of(y, streams[1])
-        prepared = Prepared(origin, tuple(chains), tuple(members), orders)
-        return replace(self, kernels=tuple(kernels), prepared=prepared)
+        prepared = Prepared(tuple(values), self._width, self._is_compiled, members, orders)
+        return replace(self, kernels=kernels, prepared=prepared)
 
     def accuracy(self, x: AnySample, y: AnySample) -> tuple[Accuracy, ...]:
-        """Return the error of kernel values, that of cosines and sines, which are rounded."""
-        exact = 2.0 ** -bits_for(max(len(x), len(y)))
-        if self.prepared is None or self.dtype == "float64":
-            return (Accuracy(0.0, exact),) * len(self.kernels)
-        spread = (x if len(x) >= len(y) else y).location.spread
-        errors = [
-            error if chain.in_float32 else exact
-            for chain in self.prepared.chains
-            for error in float32_errors(chain, spread)
-        ]
-        return tuple(Accuracy(0.0, errors[member.level]) for member in self.prepared.members)
+        """Return the error of kernel values, that of the rounding of what is summed."""
+        members = self.prepare(x, y).prepared.members  # type: ignore[union-attr]
+        return tuple(Accuracy(0.0, member.error(max(len(x), len(y)))) for member in members)
 
     def blocks(
         self,
@@ -205,19 +179,27 @@ class FeatureMMD:
         goes_on: bool = False,
     ) -> list[tuple[Array, Array]]:
         """Return zeros (m,), and sums over the rows of nodes (q, *shape), for each level: see :meth:`members`."""
-        edges = [plan.start(block) for block in (*starts(nodes).tolist(), numbers[1])]
-        of_nodes = []
-        for (x_first, y_first), (x_last, y_last) in pairwise(edges):
-            of_x = self.side_sums(x, (x_first, x_last), plan, 0, n_threads)
-            of_nodes.append(of_x + self.side_sums(y, (y_first, y_last), plan, 1, n_threads))
-        sums = np.stack(of_nodes)
+        edges = [*starts(nodes).tolist(), numbers[1]]
+        of_nodes = [
+            sum(self._block(x, y, plan, block, n_threads) for block in range(first, last))
+            for first, last in pairwise(edges)
+        ]
+        sums = np.stack([np.asarray(one) for one in of_nodes])
         values = np.zeros(numbers[1] - numbers[0])
         return [(values, np.ascontiguousarray(sums[:, :, level])) for level in range(sums.shape[2])]
+
+    def _block(
+        self, x: Sample | RowSlice, y: Sample | RowSlice, plan: Plan, block: int, n_threads: int | None
+    ) -> Array:
+        """Return the sums of a block, a chunk of rows: kernels that are functions get the same rows in any run."""
+        of_x, of_y = zip(plan.start(block), plan.start(block + 1), strict=True)
+        sums = self.side_sums(x, of_x, plan, 0, n_threads)
+        return sums + self.side_sums(y, of_y, plan, 1, n_threads)
 
     def side_sums(
         self, sample: Sample | RowSlice, span: tuple[int, int], plan: Plan, side: int, n_threads: int | None = 1
     ) -> Array:
-        """Return the sums over groups of the rows of a span of x (side 0) or y (1): (groups, levels, 2 f).
+        """Return the sums over groups of the rows of a span of x (side 0) or y (1): (groups, levels, width).
 
         Those of y are negative where groups swap, so that sums of any rows of both samples add.
         """
@@ -233,21 +215,10 @@ class FeatureMMD:
         groups = positions % n_groups if plan.paired else Bins.of(plan.n_x, plan.n_y).numbers(positions, side)
         turn = np.argsort(groups.astype(np.int16), kind="stable")  # a radix sort
         edges = np.append(0, np.cumsum(np.bincount(groups, minlength=n_groups)))
-        rows, n = np.ascontiguousarray(sample.rows), max(plan.n_x, plan.n_y)
-        options: dict[str, Any] = {"plain": self.plain, "n_threads": n_threads}
-        of_chains = [
-            fourier_sums(
-                chain,
-                rows,
-                chosen[turn],
-                edges,
-                origin=self.prepared.origin,
-                bits=bits_for(n, in_float32=chain.in_float32),
-                **options,
-            )
-            for chain in self.prepared.chains
-        ]
-        sums = np.concatenate(of_chains, axis=1)
+        rows, n_rows = np.ascontiguousarray(sample.rows), max(plan.n_x, plan.n_y)
+        options: dict[str, Any] = {"n_rows": n_rows, "plain": self.plain, "n_threads": n_threads}
+        found = [values.sums(rows, chosen[turn], edges, **options) for values in self.prepared.values]
+        sums = np.concatenate(found, axis=1)
         return -sums if side == 1 and plan.paired else sums
 
     def members(self, found: Sequence[Summary]) -> list[Summary]:
@@ -266,7 +237,7 @@ def features_chunk(x: AnySample, y: AnySample) -> int:
 
 
 def check_features(kernels: Sequence[Any]) -> None:
-    """Raise ``ValueError`` for a kernel that has no random Fourier features."""
+    """Raise ``ValueError`` for a kernel that has no random Fourier features, which streams need."""
     for kernel in kernels:
         if not has_features(kernel):
             raise ValueError(
@@ -275,12 +246,23 @@ def check_features(kernels: Sequence[Any]) -> None:
             )
 
 
+def prefers_features(kernels: Sequence[Any], *, are_objects: bool = False, paired: bool = True) -> bool:
+    """Return whether features take the place of blocks where one block of all rows is beyond the budget.
+
+    Not of kernels that have explicit features, whose blocks take linear time, and not of objects in samples of
+    different lengths, whose landmarks are one object of each of some hundred bins: a slow kernel has too many of them.
+    """
+    if all(map(has_features, kernels)):
+        return not are_objects
+    return all(features_of(kernel) is None for kernel in kernels) and (paired or not are_objects)
+
+
 def _n_groups(n_x: int, n_y: int) -> int:
     return Plan(n_x, n_y, 1).n_groups if n_x == n_y else Bins.of(n_x, n_y).n_bins + 2
 
 
 def _paired(member: Member, sums: Array, plan: Plan) -> Summary:
-    """Return the summary of samples of one length, from differences of groups: (g, 2 f).
+    """Return the summary of samples of one length, from differences of groups: (g, width).
 
     The value is the average over pairs of rows in different groups: no row is compared with itself or its partner.
     """
@@ -292,7 +274,7 @@ def _paired(member: Member, sums: Array, plan: Plan) -> Summary:
 
 
 def _unpaired(member: Member, sums: Array, plan: Plan) -> Summary:
-    """Return the summary of samples of different lengths, from sums of bins: (n_bins + 2, 2 f)."""
+    """Return the summary of samples of different lengths, from sums of bins: (n_bins + 2, width)."""
     bins = Bins.of(plan.n_x, plan.n_y)
     features, counts = member.features(sums), bins.counts()
     centre = features.sum(axis=0) / counts.sum()

@@ -57,18 +57,18 @@ class StreamedFeatures:
 
     def prepared(self, kernels: tuple[Kernel, ...], key: tuple[int, ...] = (0,)) -> FeatureMMD:
         """Return the statistic with its frequencies; ``key`` is that of the groups of rows."""
-        some = Sample(np.zeros((2, len(self.origin))))  # frequencies depend on the number of columns alone
+        # Frequencies depend on the number of columns alone, and the origin is the median of these rows.
+        some = Sample(np.array([self.origin, self.origin], dtype=np.float64))
         found = FeatureMMD(kernels, self.n_frequencies).prepare(some, some)
         assert found.prepared is not None
         places = (ShuffledRuns(RUN, key),) * 2
-        origin = np.array(self.origin, dtype=np.float64)
-        return replace(found, prepared=replace(found.prepared, origin=origin, places=places))
+        return replace(found, prepared=replace(found.prepared, places=places))
 
     def n_levels(self, kernels: tuple[Kernel, ...]) -> int:
         """Return how many sets of frequencies have sums of their own."""
         found = self.prepared(kernels).prepared
         assert found is not None
-        return sum(len(chain.doublings) for chain in found.chains)
+        return sum(one.n_levels for one in found.values)
 
     def plan(self, kernels: tuple[Kernel, ...], n: int) -> Plan:
         """Return the plan of n rows of each sample: one block, whose moments are sums over rows."""

@@ -1,5 +1,6 @@
 """Symmetries: groups of rearrangements of the rows that leave the null hypothesis as it is."""
 
+from btests.symmetries.landmark_rows import landmark_rows
 from btests.symmetries.redraw import Redraw
 from btests.symmetries.relabel_bins import Bins, RelabelBins, places_of, pooled_rows
 from btests.symmetries.shared_swaps import SharedSwaps
@@ -17,6 +18,7 @@ __all__ = [
     "SwapGroups",
     "SwapTuples",
     "Symmetry",
+    "landmark_rows",
     "places_of",
     "pooled_rows",
 ]

@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from btests.data.row_permutation import Order, permutation_of
 from btests.data.sample import AnySample
@@ -147,14 +148,14 @@ class Bins:
             yield some[:, i] * (self.n_bins + 2) + some[:, j]
 
 
-def pooled_rows(x: AnySample, y: AnySample, n_rows: int) -> Array:
+def pooled_rows(x: AnySample, y: AnySample, n_rows: int) -> npt.NDArray[Any]:
     """Return about ``n_rows`` rows or more, whose set no swap or relabelling of the groups of one block changes.
 
-    Of samples of one length the same positions of both. Of others as many rows of every bin.
+    Of samples of one length the same positions of both. Of others as many rows of every bin. In float64, or objects.
     """
     if len(x) == len(y):
         n = min(len(x), -(-n_rows // 2))
-        return np.concatenate([x.head(n), y.head(n)]).astype(np.float64)
+        return _joined([x.head(n), y.head(n)])
     bins = Bins.of(len(x), len(y))
     each = min(bins.size, -(-n_rows // bins.n_bins))
     rows = []
@@ -162,7 +163,12 @@ def pooled_rows(x: AnySample, y: AnySample, n_rows: int) -> Array:
     for stream, (sample, n) in enumerate(((longer, bins.many), (shorter, bins.few)), start=1):
         places, order = np.arange(each * n), places_of(sample, stream)
         rows.append(sample.first(len(places)) if order is None else sample.take(order.at(places)).first(len(places)))
-    return np.concatenate(rows).astype(np.float64)
+    return _joined(rows)
+
+
+def _joined(rows: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    found = np.concatenate(rows)
+    return found if found.dtype == object else found.astype(np.float64)
 
 
 def places_of(sample: AnySample, stream: int) -> Order | None:
