@@ -25,7 +25,7 @@ def test_no_such_file(shell: Shell, files: tuple[str, str]) -> None:
     for call in (btests.compare, btests.btest):
         with pytest.raises(FileNotFoundError, match=r"^there is no file 'nowhere\.csv'$"):
             call("nowhere.csv", "b.csv")
-    Path("data.xyz").write_text("1")
+    Path("data.xyz").write_bytes(b"\x7f\x01\x02")
     assert "'data.xyz' is of no known format" in shell.refused("data.xyz", "b.csv")
 
 

@@ -260,4 +260,4 @@ def test_other_files_than_tables(shell: Shell) -> None:
     np.save("x.npy", np.array([{}] * 10, dtype=object), allow_pickle=True)
     assert "holds Python objects, which are never loaded" in shell.refused("x.npy", "x.npy", "--memory", "10")
     Path("x.json").write_text("[1, 2]\n" * 100, encoding="utf-8")
-    assert "one JSON array, not JSON lines" in shell.refused("x.json", "x.json", "--memory", "10")
+    assert "in line 2: there is more after the array" in shell.refused("x.json", "x.json", "--memory", "10")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 from pathlib import Path
 
 import numpy as np
@@ -112,8 +111,6 @@ def test_python_speaks_of_keywords() -> None:
 
 
 def test_files_that_are_something_else(shell: Shell, files: tuple[str, str]) -> None:
-    Path("array.json").write_text(json.dumps([{"u": 1}, {"u": 2}]))
-    assert "'array.json' holds one JSON array, not JSON lines" in shell.refused("array.json", "b.csv")
     Path("zipped.csv").write_bytes(gzip.compress(Path("a.csv").read_bytes()))
     assert "'zipped.csv' is gzip-compressed: name it .csv.gz" in shell.refused("zipped.csv", "b.csv")
     pd.read_csv("a.csv").to_parquet("table.parquet")

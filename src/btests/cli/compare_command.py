@@ -244,19 +244,22 @@ def _check_options(options: dict[str, Any]) -> None:
 
 def _holds(table: str, report: Path) -> bool:
     """Whether a file is a table, or one of the parts in a folder or of a pattern."""
-    if table == "-" or not report.exists():
-        return False
+    from btests.data.file_names import file_of, is_stream
     from btests.data.files import TABLES
+
+    if is_stream(table) or not report.exists():
+        return False
 
     try:
         parts = TABLES.files(table)
     except (ValueError, OSError):  # which is said when the table is read
         return False
-    return any(Path(part).samefile(report) for part in parts)
+    return any(Path(file_of(part)).samefile(report) for part in parts)
 
 
 def _run(tables: tuple[str, ...], options: dict[str, Any]) -> Comparison | GroupComparison:
     from btests.comparison import compare as run
+    from btests.data.file_names import is_stream
 
     given = {name: value for name, value in options.items() if name != "dask"}
     given["workers"] = options["workers"] or options["dask"]
@@ -265,8 +268,10 @@ def _run(tables: tuple[str, ...], options: dict[str, Any]) -> Comparison | Group
     if found.result.read != "at once":  # what is free changes, and with it the rows that are drawn
         options = {**options, "memory": found.details["settings"]["memory"]}
     found.details["command"] = shlex.join(["btests", "compare", *_command(tables, options)])
-    if "-" in tables:
-        found.details["command_note"] = "One table was read from standard input; the command needs the same rows there."
+    stream = next(filter(is_stream, tables), None)
+    if stream is not None:
+        where = "standard input" if stream == "-" else f"the pipe {printable(stream)}"
+        found.details["command_note"] = f"One table was read from {where}; the command needs the same rows there."
     return replace(found, notes=tuple(map(as_flags, found.notes)))
 
 

@@ -31,6 +31,7 @@ from btests.comparison.sources import Loaded, distinct_names, load, unused_optio
 from btests.comparison.table_side import Side, bytes_in_memory, cut, memory_of, note_on_copies, open_sides, rows_to_draw
 from btests.comparison.tests import JointTest, run_tests
 from btests.comparison.tokens import mark_missing
+from btests.data.file_names import is_stream
 from btests.data.files import TABLES
 from btests.data.fragment import can_be_split
 from btests.execution.checkpoint import Recorder, explaining_resume
@@ -118,7 +119,7 @@ def reads_in_pieces(a: Any, b: Any, options: Options) -> bool:
     if options.workers is not None:
         _require_files(tables, options)
         return True
-    if not all(isinstance(table, (str, os.PathLike)) and os.fspath(table) != "-" for table in tables):
+    if not all(isinstance(table, (str, os.PathLike)) and not is_stream(os.fspath(table)) for table in tables):
         return False
     if (options.by is None) != (len(tables) == 2):
         return False  # an error when tables are loaded
@@ -137,7 +138,7 @@ def _require_files(tables: Sequence[Any], options: Options) -> None:
             f"{option('workers')} computes the joint test of all rows, and {option('max_rows')} draws some; drop one"
         )
     for table in tables:
-        if not isinstance(table, (str, os.PathLike)) or os.fspath(table) == "-":
+        if not isinstance(table, (str, os.PathLike)) or is_stream(os.fspath(table)):
             raise ValueError(f"{option('workers')} is for tables in files, which workers read themselves")
         for part in TABLES.files(os.fspath(table)):
             if not can_be_split(part):

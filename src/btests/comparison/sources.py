@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from glob import has_magic
@@ -25,7 +25,8 @@ from btests.data import errors
 from btests.data.cell_checks import check_same_columns
 from btests.data.columnar import simplified
 from btests.data.csv_dialect import DelimiterError
-from btests.data.errors import LargeError
+from btests.data.errors import LargeError, reading
+from btests.data.file_names import INSIDE, file_of, inside_of, is_stream
 from btests.data.files import TABLES
 from btests.data.fragment import can_be_split
 from btests.data.table import from_arrays, read_table, table_of_bytes
@@ -103,7 +104,7 @@ def unused_options(tables: Sequence[Any], options: Options, *, in_pieces: bool) 
 
 def unused_delimiter(given: Sequence[str | None], delimiter: str | None) -> list[str]:
     """Return a remark if a delimiter is named and no table is text; None is a table that is no file."""
-    if delimiter is None or any(path == "-" or (path and _is_text(path)) for path in given):
+    if delimiter is None or any(path and (is_stream(path) or _is_text(path)) for path in given):
         return []
     return [f"{option('delimiter')} is for CSV files, and no table is one"]
 
@@ -114,17 +115,19 @@ def path_of(source: Any) -> str | None:
 
 
 def _is_in_pieces(path: str | None) -> bool:
-    return path is not None and path != "-" and all(map(can_be_split, TABLES.files(path)))
+    return path is not None and not is_stream(path) and all(map(can_be_split, TABLES.files(path)))
 
 
 def _is_text(path: str) -> bool:
-    return any(TABLES.get(part) in ("csv", "tsv") for part in TABLES.files(path))
+    return any(TABLES.find(part) in ("csv", "tsv") for part in TABLES.files(path))
 
 
 def _called(path: str) -> str:
     """Return the name of a file or folder without its path, and a pattern unchanged."""
-    if path == "-":
-        return "standard input"
+    if is_stream(path):
+        return "standard input" if path == "-" else path
+    if inside_of(path) is not None:
+        return f"{Path(file_of(path)).name}{INSIDE}{inside_of(path)}"
     return path if has_magic(path) and not Path(path).exists() else Path(path).name or path
 
 
@@ -191,11 +194,11 @@ def read(path: str, delimiter: str | None = None, skipped: list[str] | None = No
     """
     most = max(_LEAST, free_bytes() if memory is None else memory) // 2
     with naming_delimiter(), naming_memory(None if memory is None else option("memory")):
-        if path == "-":
-            data = _standard_input()
-            return _checked_file(table_of_bytes(data, "standard input", delimiter, most), "standard input")
+        if is_stream(path):
+            name = _called(path)
+            return _checked_file(table_of_bytes(_stream(path, name), name, delimiter, most), name)
         parts = TABLES.files(path)
-        _require_memory(path, sum(os.stat(part).st_size for part in parts))
+        _require_memory(path, sum(os.stat(file_of(part)).st_size for part in parts))
         tables = []
         for part in parts:
             table = good_part(partial(read_table, part, delimiter, most), len(parts) > 1, skipped)
@@ -231,17 +234,18 @@ def naming_memory(limit: str | None) -> Iterator[None]:
         raise ValueError(f"{error}; {raised}take a part of it") from None
 
 
-def _standard_input() -> bytes:
-    """Return the bytes of standard input, which can be read only once and must fit into memory."""
-    if sys.stdin is None:
+def _stream(path: str, name: str) -> bytes:
+    """Return the bytes of standard input or of a pipe, which can be read only once and must fit into memory."""
+    if path == "-" and sys.stdin is None:
         raise ValueError("standard input is closed")
     most = max(1, free_bytes() // TIMES_SIZE)
-    data = sys.stdin.buffer.read(most)
-    if len(data) == most and sys.stdin.buffer.read(1):
-        raise ValueError(
-            f"standard input has more than {most / 1e9:.3g} GB, and is read into memory; save it to a file first, "
-            "which is read in pieces"
-        )
+    with reading(name), nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as file:
+        data = file.read(most)
+        if len(data) == most and file.read(1):
+            raise ValueError(
+                f"{name} has more than {most / 1e9:.3g} GB, and is read into memory; save it to a file first, "
+                "which is read in pieces"
+            )
     return data
 
 

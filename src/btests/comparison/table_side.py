@@ -24,7 +24,8 @@ from btests.comparison.sources import TIMES_SIZE, distinct_names, good_part, nam
 from btests.data.arrow_layout import table_bytes
 from btests.data.cell_checks import check_same_columns
 from btests.data.columnar import batches
-from btests.data.files import TABLES, declared_size, digests
+from btests.data.compression import codec_of, declared_size
+from btests.data.files import TABLES, digests
 from btests.data.fragment import Fragment, open_fragment
 from btests.data.text_limits import plain_bytes
 
@@ -259,7 +260,7 @@ def bytes_in_memory(path: str) -> int:
     and compressed, it is estimated from the number of rows and the size of the first rows of the first file.
     """
     parts = [Path(part) for part in TABLES.files(path)]
-    packed = [part for part in parts if TABLES.get(part) == "parquet"]
+    packed = [part for part in parts if TABLES.find(part) == "parquet"]
     total = sum(_part_bytes(part) for part in parts)
     try:
         rows = sum(int(import_module("pyarrow.parquet").read_metadata(part).num_rows) for part in packed)
@@ -270,9 +271,10 @@ def bytes_in_memory(path: str) -> int:
 
 def _part_bytes(part: Path) -> int:
     size = part.stat().st_size
-    if part.suffix.lower() == ".gz":
-        size = max(_UNPACKED * size, declared_size(part))
-    declared = table_bytes(str(part)) if TABLES.get(part) == "arrow" else 0
+    codec = codec_of(part)
+    if codec is not None:
+        size = max(_UNPACKED * size, declared_size(part) if codec == "gzip" else 0)
+    declared = table_bytes(str(part)) if TABLES.find(part) == "arrow" else 0
     return max(TIMES_SIZE * size, _TIMES_ROWS * declared)
 
 

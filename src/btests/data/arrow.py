@@ -14,7 +14,7 @@ from btests._imports import arrow
 from btests.data.cell_checks import choose_columns, outcome, to_rows
 from btests.data.columnar import Outline, batches, layout, outline
 from btests.data.errors import DamagedError, reading
-from btests.data.files import LONGEST, refuse_misnamed
+from btests.data.magic import LONGEST, refuse_misnamed
 from btests.data.source import Rows
 from btests.plan import Index
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from btests._imports import arrow
 from btests.data.errors import reading
-from btests.data.files import ARROW, PARQUET, STREAM
+from btests.data.magic import ARROW, PARQUET, STREAM
 from btests.data.text_limits import FEW_ROWS, PREFIXED_BYTES, TEXT_BYTES, is_text, longest, merged, prefixed
 from btests.plan import Index
 

@@ -14,6 +14,7 @@ from btests._imports import arrow
 from btests._option_checks import check_delimiter
 from btests._text import shortly
 from btests.data.cell_checks import beyond_whole, choose_columns, to_rows, warn_of_huge_whole_numbers
+from btests.data.compression import codec_of, open_input
 from btests.data.csv_dialect import (
     UNIT_BYTES,
     Lines,
@@ -31,7 +32,6 @@ from btests.data.csv_dialect import (
 )
 from btests.data.csv_quotes import check_quotes_of_file
 from btests.data.errors import DamagedError, quoted, reading
-from btests.data.files import is_packed, open_input
 from btests.data.source import Rows
 from btests.plan import Index
 
@@ -285,7 +285,7 @@ def open_csv(
         offset = len(_BOM) if head.startswith(_BOM) else 0
     source = CsvSource(path, delimiter, names, chosen, len(header), offset)
     booleans, whole = source._types(head[offset:])
-    lines = None if is_packed(path) else count_lines(path, offset, delimiter)
+    lines = None if codec_of(path) else count_lines(path, offset, delimiter)
     source = replace(source, _booleans=booleans, _whole=whole, _lines=lines)
     if lines is None:
         check_quotes_of_file(path, delimiter)

@@ -13,7 +13,8 @@ import numpy as np
 
 from btests._imports import arrow
 from btests.data.errors import DamagedError
-from btests.data.files import TABLES, what_it_is
+from btests.data.files import TABLES
+from btests.data.magic import what_it_is
 from btests.plan import Index
 
 #: Bytes of a unit, about.
@@ -143,8 +144,8 @@ class DelimiterError(ValueError):
 
 
 def default_delimiter(path: str) -> str:
-    """Return the delimiter of a file by its name: a tab for .tsv and .tab, a comma for others."""
-    return "\t" if TABLES.get(path) == "tsv" else ","
+    """Return the delimiter of a file a tab for .tsv, .tab and files that look like them, a comma for others."""
+    return "\t" if TABLES.find(path) == "tsv" else ","
 
 
 def check_one_column(names: tuple[str, ...], path: str, delimiter: str) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from btests.data.compression import open_input
 from btests.data.errors import DamagedError, quoted, reading
-from btests.data.files import open_input
 
 _QUOTE = b'"'
 

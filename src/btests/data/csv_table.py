@@ -11,7 +11,7 @@ from btests._text import shortly
 from btests.data.csv_dialect import check_one_column, convert_options, ragged, too_long, wrong_delimiter
 from btests.data.csv_quotes import QuoteScan, ScannedFile, check_quotes
 from btests.data.errors import DamagedError
-from btests.data.files import what_it_is
+from btests.data.magic import what_it_is
 
 # Types that a column may be read as after its first type did not fit all rows.
 _WIDER = {"null": "string", "int64": "double", "bool": "string", "double": "string"}

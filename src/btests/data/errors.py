@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -47,7 +48,7 @@ def reading(path: str) -> Iterator[None]:
 def _errors() -> tuple[type[Exception], ...]:
     """Return the errors of readers; those of pyarrow where it is imported: .npy files are read without it."""
     pa = sys.modules.get("pyarrow")
-    own = (OSError, EOFError, UnicodeDecodeError, zlib.error)
+    own = (OSError, EOFError, UnicodeDecodeError, zlib.error, lzma.LZMAError)
     return own if pa is None else (*own, pa.ArrowException)
 
 

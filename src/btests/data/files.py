@@ -1,4 +1,4 @@
-"""Files of folders and patterns, their formats by name and by first bytes, and their digests."""
+"""Files of folders and patterns, their formats by name or by content, and their digests."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from btests._imports import arrow
-from btests._memory import amount
 from btests._text import shortly
-from btests.data.errors import DamagedError, LargeError, MissingFileError, reading
+from btests.data.compression import open_input
+from btests.data.errors import MissingFileError, reading
+from btests.data.file_names import CODECS, CONTAINERS, INSIDE, SUFFIXES, file_of, inside_of, split_suffix
+from btests.data.magic import SOME, recognised
 
 # Files and folders that are looked at for a folder or a pattern, at most: a folder such as / is named by mistake.
 _MOST_ENTRIES = 50_000
@@ -89,28 +89,6 @@ def _require_few(count: int, path: str) -> None:
         raise ValueError(f"{path!r} holds more than {_MOST_ENTRIES} files and folders; name those of the table")
 
 
-# Bytes that are unpacked at a time, and the length of the shortest gzip-compressed file.
-_UNPACKED, _LEAST_GZIP = 2**22, 18
-
-_SUFFIXES = {
-    ".npy": "npy",
-    ".npz": "npz",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".arrows": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".json": "json",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".txt": "csv",
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Formats:
     """Formats that a reader takes, by the suffixes of file names.
@@ -120,32 +98,47 @@ class Formats:
     known : tuple of str
         Names of formats.
     packed : tuple of str
-        Those that may be gzip-compressed, with .gz after their suffix.
+        Those that may be compressed, with .gz or its like after their suffix.
     ignored : tuple of str
         Suffixes that are ignored in folders.
+    by_content : bool
+        Whether files of other names are recognised by their first bytes.
     """
 
     known: tuple[str, ...]
     packed: tuple[str, ...]
     ignored: tuple[str, ...] = ()
+    by_content: bool = False
 
     def get(self, path: str | os.PathLike[str]) -> str | None:
         """Return the format of a file by its name; None if it is unknown."""
-        suffix, packed = _suffix(path)
-        name = _SUFFIXES.get(suffix)
-        return name if name in (self.packed if packed else self.known) else None
+        suffix, codec = split_suffix(path)
+        name = SUFFIXES.get(suffix)
+        return name if name in (self.packed if codec else self.known) else None
+
+    def find(self, path: str | os.PathLike[str]) -> str | None:
+        """Return the format of a file by its name, or by its content if its name is of no format; None if unknown."""
+        found = self.get(path)
+        if found is not None or not self.by_content or split_suffix(path)[0] in SUFFIXES:
+            return found
+        try:
+            with reading(os.fspath(path)), open_input(file_of(path)) as file:
+                form = recognised(bytes(file.read(SOME)))
+        except ValueError:  # raises on reading
+            return None
+        return form if form in self.known else None
 
     def of(self, path: str) -> str:
         """Return the format of a file, or raise an error that lists the suffixes."""
-        found = self.get(path)
+        found = self.find(path)
         if found is None:
             raise ValueError(f"{path!r} is of no known format by its name; known are {self.suffixes()}")
         return found
 
     def suffixes(self) -> str:
         """Return the suffixes, as a list in words."""
-        packed = "also .gz" if self.packed == self.known else "text also .gz"
-        return ", ".join([*(suffix for suffix, name in _SUFFIXES.items() if name in self.known), packed])
+        packed = f"{'also' if self.packed == self.known else 'text also'} {', '.join(CODECS)}"
+        return ", ".join([*(suffix for suffix, name in SUFFIXES.items() if name in self.known), packed])
 
     def files(self, path: str) -> list[str]:
         """Return the files of a path: itself, those in a folder, or those that match a pattern, sorted."""
@@ -164,7 +157,9 @@ class Formats:
         if not path:
             raise ValueError("the name of a file is empty, ''; name a file, a folder or a pattern")
         if found.is_dir():
-            parts = sorted(f for f in inside(path) if self.get(f) is not None and _suffix(f)[0] not in self.ignored)
+            parts = sorted(
+                f for f in inside(path) if self.get(f) is not None and split_suffix(f)[0] not in self.ignored
+            )
             files = [str(f) for f in parts if f.is_file()]
             if not files:
                 raise ValueError(f"the folder {path!r} holds no data files ({self.suffixes()})")
@@ -174,6 +169,10 @@ class Formats:
             if not files:
                 raise MissingFileError(f"no file matches {path!r}")
             return files
+        if not found.exists() and inside_of(path) is not None and Path(file_of(path)).is_file():
+            if self.find(path) not in (None, *CONTAINERS):
+                raise ValueError(f"{file_of(path)!r} holds one table; name it without '{INSIDE}{inside_of(path)}'")
+            return [path]
         if not found.exists():
             raise MissingFileError(f"there is no file {path!r}")
         if not found.is_file():  # a pipe can be read once, and may have no writer
@@ -185,45 +184,12 @@ class Formats:
 NUMBERS = Formats(("npy", "npz", "parquet", "arrow", "csv", "tsv"), ("csv", "tsv"), (".txt",))
 
 #: Files of tables, for `compare`.
-TABLES = Formats(*[tuple(dict.fromkeys(_SUFFIXES.values()))] * 2)
-
-
-def open_input(path: str) -> Any:
-    """Return a file as an open file of pyarrow, uncompressed."""
-    return arrow().input_stream(path, compression="gzip" if is_packed(path) else None)
-
-
-def unpacked(file: Any, where: str, most_bytes: int | None) -> bytes:
-    """Return all bytes of an open file; raise where they are more than ``most_bytes``."""
-    pieces: list[bytes] = []
-    size = 0
-    while piece := file.read(_UNPACKED):
-        pieces.append(piece)
-        size += len(piece)
-        if most_bytes is not None and size > most_bytes:
-            raise LargeError(f"{where!r} unpacks to more than {amount(most_bytes)}, which is what it may take")
-    return b"".join(pieces)
-
-
-def declared_size(path: str | os.PathLike[str]) -> int:
-    """Return the unpacked size of a gzip-compressed file by its last bytes, which hold it modulo 4 GB."""
-    with open(path, "rb") as file:
-        if file.seek(0, os.SEEK_END) < _LEAST_GZIP:
-            return 0
-        file.seek(-4, os.SEEK_END)
-        return int.from_bytes(file.read(4), "little")
-
-
-def is_packed(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file is gzip-compressed by its name."""
-    return _suffix(path)[1]
-
-
-def _suffix(path: str | os.PathLike[str]) -> tuple[str, bool]:
-    """Return the suffix of a file name without .gz, and whether there was one."""
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    packed = suffixes[-1:] == [".gz"]
-    return "".join(suffixes[:-1][-1:] if packed else suffixes[-1:]), packed
+TABLES = Formats(
+    tuple(dict.fromkeys(SUFFIXES.values())),
+    tuple(form for form in dict.fromkeys(SUFFIXES.values()) if form not in CONTAINERS),
+    tuple(suffix for suffix, form in SUFFIXES.items() if form in CONTAINERS),  # such as Thumbs.db beside parts
+    by_content=True,
+)
 
 
 # Bytes that are read at a place, and places in a file: the first, the last, and some evenly between them.
@@ -252,77 +218,3 @@ def _digest(path: str, n_places: int) -> str:
             file.seek(start)
             found.update(file.read(_PIECE))
     return found.hexdigest()
-
-
-PARQUET, ARROW, FEATHER = b"PAR1", b"ARROW1", b"FEA1"
-STREAM, NUMPY, ZIP = b"\xff\xff\xff\xff", b"\x93NUMPY", b"PK\x03\x04"
-
-# Formats by first bytes, each with a remedy.
-_KNOWN = {
-    PARQUET: "a Parquet file: name it .parquet",
-    ARROW: "an Arrow file: name it .arrow",
-    STREAM: "a stream of Arrow record batches: name it .arrow",
-    FEATHER: "a Feather file of the first version: read it with pyarrow and save it as Parquet",
-    NUMPY: "a numpy array: name it .npy",
-    ZIP: "a zip or Excel file: take the table out of it first",
-    b"\x1f\x8b": "gzip-compressed: name it .csv.gz, or unpack it",
-    b"SQLite format 3\x00": "a database of SQLite: take the table out of it first",
-    b"\x89HDF": "an HDF5 file: take the table out of it first",
-}
-
-# First bytes of the files of a format, and how messages name such files.
-_OWN = {
-    "parquet": ("not a readable Parquet file", (PARQUET,)),
-    "arrow": ("not a readable Arrow or Feather file", (ARROW, STREAM)),
-    "npy": ("not a readable numpy file", (NUMPY, ZIP)),
-    "npz": ("not a readable numpy file", (NUMPY, ZIP)),
-}
-
-_FORMATS = {
-    PARQUET: "parquet",
-    ARROW: "arrow",
-    FEATHER: "arrow",
-    STREAM: "arrow",
-    NUMPY: "npy",
-    ZIP: "npz",
-    b"{": "json",
-    b"[": "json",
-}
-
-#: First bytes that are needed to recognise a format.
-LONGEST = max(map(len, _KNOWN))
-
-
-def what_it_is(start: bytes) -> str | None:
-    """Return the format of a binary file with a remedy; None for text and for unknown formats."""
-    if _is_text(start):  # whose first column may be called PAR1
-        return None
-    return next((what for known, what in _KNOWN.items() if start.startswith(known)), None)
-
-
-def refuse_misnamed(start: bytes, path: str, unlike: str, *own: bytes) -> None:
-    """Raise an error that names the format of a file that does not begin with one of ``own``, if it is known."""
-    if start.startswith(own):
-        return
-    what = "text: name it .csv if it is a table" if _is_text(start) else what_it_is(start)
-    if what is not None:
-        raise DamagedError(f"{path!r} is {unlike} but {what}")
-
-
-def check_magic(start: bytes, path: str, form: str) -> None:
-    """Raise if the first bytes of a file do not match the format of its name."""
-    if form in _OWN:
-        unlike, own = _OWN[form]
-        refuse_misnamed(start, path, unlike, *own)
-
-
-def format_of_bytes(data: bytes) -> str:
-    """Return the format of a table by its first bytes, delimited text where they are of no other."""
-    header = data.split(b"\n", 1)[0]
-    text = "tsv" if b"\t" in header and b"," not in header else "csv"
-    return next((form for start, form in _FORMATS.items() if data.startswith(start)), text)
-
-
-def _is_text(start: bytes) -> bool:
-    some = start[: LONGEST + 1]
-    return bool(some) and all(32 <= letter < 127 or letter in b"\t\r\n" for letter in some)

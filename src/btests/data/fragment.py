@@ -16,12 +16,15 @@ from btests._imports import arrow
 from btests.data import columnar
 from btests.data.arrow_layout import refuse_large_batches
 from btests.data.columnar import simplified
+from btests.data.compression import codec_of, open_input
 from btests.data.csv_dialect import default_delimiter, end_of_last_row
 from btests.data.csv_quotes import QuoteScan
 from btests.data.csv_table import read_csv, text_batches
 from btests.data.errors import DamagedError, reading
-from btests.data.files import LONGEST, TABLES, check_magic, is_packed, open_input
-from btests.data.json_table import check_lines, json_batches, line_blocks, read_json
+from btests.data.files import TABLES
+from btests.data.json_array import is_array
+from btests.data.json_table import json_batches, line_blocks, read_json
+from btests.data.magic import LONGEST, check_magic
 from btests.data.table import from_arrays, load_arrays
 
 # Rows, and bytes of text, that are read at a time.
@@ -33,6 +36,9 @@ _FIRST_ROWS = 1000
 
 # Bytes from the beginning of a text file that show its header and its delimiter.
 _HEAD = 2**20
+
+# Bytes that show whether JSON is an array.
+_START = 4096
 
 # Size of an uncompressed file in sizes of the compressed one, about: for the estimate of its rows.
 _UNPACKED = 5
@@ -120,9 +126,21 @@ def open_fragment(path: str, delimiter: str | None = None, most_bytes: int | Non
 
 
 def can_be_split(path: str) -> bool:
-    """Return whether a file need not be read whole: it is no archive of arrays, and compressed only if it is text."""
-    form = TABLES.get(path)
-    return form is None or (form in _OPENERS and (not is_packed(path) or form in ("csv", "tsv", "json")))
+    """Return whether a file need not be read whole: no archive, no JSON array, and compressed only if it is text."""
+    form = TABLES.find(path)
+    if form in ("csv", "tsv") or form is None:
+        return True
+    if form == "json":
+        return not _is_json_array(path)
+    return form in _OPENERS and codec_of(path) is None
+
+
+def _is_json_array(path: str) -> bool:
+    try:
+        with reading(path), open_input(path) as file:
+            return is_array(bytes(file.read(_START)))
+    except DamagedError:  # raises on reading
+        return False
 
 
 def plain(batch: Any) -> Any:
@@ -171,7 +189,7 @@ def _open_text(path: str, form: str, delimiter: str | None, size: int) -> Fragme
     used = delimiter or default_delimiter(path)
     head, whole = _first_rows(path, used)
     table = read_csv(whole, path, used, guessed=delimiter is None, is_all=len(head) < _HEAD)
-    about = _estimate(table.num_rows, len(whole), size, packed=is_packed(path) and len(head) >= _HEAD)
+    about = _estimate(table.num_rows, len(whole), size, packed=codec_of(path) is not None and len(head) >= _HEAD)
     pa = arrow()
     return Fragment(path, form, pa.schema([(name, pa.string()) for name in table.column_names]), used, about)
 
@@ -201,9 +219,8 @@ def _text_batches(fragment: Fragment, columns: list[str]) -> Iterator[Any]:
 def _open_json(path: str, form: str, _: str | None, size: int) -> Fragment:
     with open_input(path) as file:
         block = next(line_blocks(file, path, _BYTES), (1, b""))[1]
-    check_lines(block, path)
     table = read_json(block, path)
-    about = _estimate(table.num_rows, len(block), size, packed=is_packed(path) and len(block) >= _BYTES)
+    about = _estimate(table.num_rows, len(block), size, packed=codec_of(path) is not None and len(block) >= _BYTES)
     return Fragment(path, form, table.schema, n_rows_about=about)
 
 

@@ -1,4 +1,4 @@
-"""JSON lines as tables."""
+"""JSON lines, and arrays of records, as tables."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from typing import Any
 from btests._imports import arrow
 from btests._text import shortened
 from btests.data.errors import DamagedError, quoted
+from btests.data.json_array import array_lines, counting_elements, is_array
 
 # Bytes of a line at most.
 _LONGEST = 2**24
+
+# Bytes that show whether JSON is an array.
+_START = 4096
 
 # Values inside one another at most.
 _DEEPEST = 500
@@ -63,7 +67,15 @@ def read_json(data: bytes, where: str, texts: tuple[str, ...] = (), *, first_lin
 
 
 def read_json_blocks(data: bytes, where: str, n_bytes: int) -> Any:
-    """Return the table in JSON lines, whose types are inferred from about ``n_bytes`` bytes at a time."""
+    """Return the table in JSON lines, or in an array; types are inferred from about ``n_bytes`` bytes at a time."""
+    if is_array(data[:_START]):
+        lines = array_lines(data, where)
+        with counting_elements():
+            return _read_blocks(lines, where, n_bytes)
+    return _read_blocks(data, where, n_bytes)
+
+
+def _read_blocks(data: bytes, where: str, n_bytes: int) -> Any:
     pa = arrow()
     texts: tuple[str, ...] = ()
     while True:
@@ -185,12 +197,6 @@ def _refuse_keys(data: bytes, where: str) -> None:
             f"{where!r} has {len(keys)} different keys in {n_lines} lines, so that nearly all cells would be "
             "missing; write names that vary as values of a key"
         )
-
-
-def check_lines(start: bytes, where: str) -> None:
-    """Raise if JSON is one array."""
-    if start.lstrip()[:1] == b"[":
-        raise ValueError(f"{where!r} holds one JSON array, not JSON lines; write each record on a line of its own")
 
 
 def line_blocks(file: Any, where: str, n_bytes: int, longest: int = _LONGEST) -> Iterator[tuple[int, bytes]]:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import io
-import lzma
 import os
-import struct
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,21 +15,21 @@ from btests._imports import arrow
 from btests._memory import amount
 from btests._text import shortly
 from btests.data import columnar
+from btests.data.archive import ZIP_ERRORS, read_member
 from btests.data.arrow_layout import refuse_large_batches
 from btests.data.columnar import simplified
+from btests.data.compression import codec_of, codec_of_bytes, open_bytes, open_input, unpacked
 from btests.data.csv_dialect import default_delimiter
 from btests.data.csv_table import read_csv
 from btests.data.errors import DamagedError, LargeError, reading
-from btests.data.files import LONGEST, TABLES, ZIP, check_magic, format_of_bytes, is_packed, open_input, unpacked
-from btests.data.json_table import check_lines, read_json_blocks
+from btests.data.file_names import CONTAINERS, INSIDE, file_of, inside_of
+from btests.data.files import TABLES
+from btests.data.json_table import read_json_blocks
+from btests.data.magic import LONGEST, ZIP, check_magic, format_of_bytes
 from btests.data.npy import NpyHeader, read_header
+from btests.data.sqlite_table import sqlite_table
 from btests.data.text_limits import plain_bytes
-
-# What zipfile raises at damaged archives, and at those of other programs; OverflowError at times before 1980.
-_ZIP_ERRORS = (
-    *(OSError, EOFError, UnicodeDecodeError, KeyError, IndexError, NotImplementedError, RuntimeError, OverflowError),
-    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
-)
+from btests.data.workbook import sheet_text
 
 # Columns of a table at most: each takes a kilobyte of its own, and a test.
 _MOST_COLUMNS = 100_000
@@ -115,7 +111,7 @@ def load_arrays(
         try:
             with zipfile.ZipFile(file) as archive:
                 return _members(archive, where, most_bytes)
-        except _ZIP_ERRORS as error:
+        except ZIP_ERRORS as error:
             raise DamagedError(f"{where!r} is not a readable numpy file, or it is cut off: {shortly(error)}") from None
 
 
@@ -166,22 +162,53 @@ _JSON_BLOCK = 2**26
 def read_table(path: str, delimiter: str | None = None, most_bytes: int | None = None) -> Any:
     """Return the table in a file; raise a `LargeError` where its cells take more than ``most_bytes`` bytes."""
     form = TABLES.of(path)
+    if form in CONTAINERS:
+        return _contained(file_of(path), path, form, delimiter, most_bytes)
     source: str | bytes = path
-    if is_packed(path) or form in ("csv", "tsv", "json"):
+    codec = codec_of(path)
+    if codec is not None or form in ("csv", "tsv", "json"):
         with reading(path), open_input(path) as file:
-            source = unpacked(file, path, most_bytes if is_packed(path) else None)
+            source = unpacked(file, path, most_bytes if codec else None)
     guessed = delimiter is None
     return _table(source, path, form, delimiter or default_delimiter(path), guessed=guessed, most_bytes=most_bytes)
 
 
 def table_of_bytes(data: bytes, where: str, delimiter: str | None = None, most_bytes: int | None = None) -> Any:
     """Return the table in the contents of a file; its format is recognised by the first bytes."""
-    if data.startswith(b"\x1f\x8b"):
-        with reading(where), gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+    codec = codec_of_bytes(data)
+    if codec is not None:
+        with reading(where), open_bytes(data, codec) as file:
             data = unpacked(file, where, most_bytes)
     form = format_of_bytes(data)
+    if form in CONTAINERS:
+        return _contained(data, where, form, delimiter, most_bytes)
     used = delimiter or ("\t" if form == "tsv" else ",")
     return _table(data, where, form, used, guessed=delimiter is None, most_bytes=most_bytes)
+
+
+def _contained(source: str | bytes, where: str, form: str, delimiter: str | None, most_bytes: int | None) -> Any:
+    """Return a table in a workbook, a database or an archive, which are a file or its contents."""
+    file, wanted = (source, inside_of(where)) if isinstance(source, str) else (where, None)
+    with reading(where):
+        start, size = _start(source)
+        if not size:
+            raise DamagedError(f"{where!r} is empty")
+        check_magic(start, file, form)
+        if form == "workbook":
+            return read_csv(sheet_text(source, wanted, file, most_bytes), where, ",", guessed=False)
+        if form == "sqlite":
+            if isinstance(source, bytes):
+                raise ValueError(f"{where} is a database of SQLite, which is read from a file; name the file")
+            return simplified(sqlite_table(source, wanted, most_bytes))
+        data, name = read_member(source, wanted, file, most_bytes)
+    inner = TABLES.get(name)
+    if inner in CONTAINERS or format_of_bytes(data) in CONTAINERS:
+        raise ValueError(f"{name!r} in {file!r} is an archive, a workbook or a database; take it out of {file!r} first")
+    return table_of_bytes(data, f"{file}{INSIDE}{name}", delimiter or _tab(inner), most_bytes)
+
+
+def _tab(form: str | None) -> str | None:
+    return "\t" if form == "tsv" else None
 
 
 def _table(source: str | bytes, where: str, form: str, delimiter: str, *, guessed: bool, most_bytes: int | None) -> Any:
@@ -197,7 +224,6 @@ def _table(source: str | bytes, where: str, form: str, delimiter: str, *, guesse
             return _columnar_table(source, where, columnar.layout(start) or form, size, most_bytes)
         if form == "json":
             assert isinstance(source, bytes), "JSON is read whole"
-            check_lines(source[:4096], where)
             return read_json_blocks(source, where, _JSON_BLOCK)
         return simplified(from_arrays(load_arrays(source, where, most_bytes=most_bytes), where))
 

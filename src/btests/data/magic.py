@@ -1,0 +1,118 @@
+"""Formats of files by their first bytes."""
+
+from __future__ import annotations
+
+from btests.data.errors import DamagedError
+
+PARQUET, ARROW, FEATHER = b"PAR1", b"ARROW1", b"FEA1"
+STREAM, NUMPY, ZIP = b"\xff\xff\xff\xff", b"\x93NUMPY", b"PK\x03\x04"
+SQLITE, COMPOUND = b"SQLite format 3\x00", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+# Formats by first bytes, each with a remedy.
+_KNOWN = {
+    PARQUET: "a Parquet file: name it .parquet",
+    ARROW: "an Arrow file: name it .arrow",
+    STREAM: "a stream of Arrow record batches: name it .arrow",
+    FEATHER: "a Feather file of the first version: read it with pyarrow and save it as Parquet",
+    NUMPY: "a numpy array: name it .npy",
+    ZIP: "a zip or Excel file: name it .zip or .xlsx",
+    b"\x1f\x8b": "gzip-compressed: name it .csv.gz, or unpack it",
+    SQLITE: "a database of SQLite: name it .db",
+    COMPOUND: "an Excel file of the older kind: name it .xls",
+    b"\x89HDF": "an HDF5 file: take the table out of it first",
+}
+
+# First bytes of the files of a format, and how messages name such files.
+_OWN = {
+    "parquet": ("not a readable Parquet file", (PARQUET,)),
+    "arrow": ("not a readable Arrow or Feather file", (ARROW, STREAM)),
+    "npy": ("not a readable numpy file", (NUMPY, ZIP)),
+    "npz": ("not a readable numpy file", (NUMPY, ZIP)),
+    "workbook": ("not a readable workbook", (ZIP, COMPOUND)),
+    "sqlite": ("not a readable database of SQLite", (SQLITE,)),
+    "zip": ("not a readable zip file", (ZIP, b"PK\x05\x06")),
+}
+
+_FORMATS = {
+    PARQUET: "parquet",
+    ARROW: "arrow",
+    FEATHER: "arrow",
+    STREAM: "arrow",
+    NUMPY: "npy",
+    SQLITE: "sqlite",
+    COMPOUND: "workbook",
+    ZIP: "zip",
+    b"{": "json",
+    b"[": "json",
+}
+
+#: First bytes that are needed to recognise a format by its mark, and by whether they are text.
+LONGEST, SOME = max(map(len, _KNOWN)), 4096
+
+#: Marks of encodings at the beginning of a text.
+UTF_8, UTF_16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
+
+# Bytes that text does not hold.
+_CONTROL = bytes(set(range(32)) - set(b"\t\n\f\r"))
+
+
+def what_it_is(start: bytes) -> str | None:
+    """Return the format of a binary file with a remedy; None for text and for unknown formats."""
+    if _is_text(start):  # whose first column may be called PAR1
+        return None
+    return next((what for known, what in _KNOWN.items() if start.startswith(known)), None)
+
+
+def refuse_misnamed(start: bytes, path: str, unlike: str, *own: bytes) -> None:
+    """Raise an error that names the format of a file that does not begin with one of ``own``, if it is known."""
+    if start.startswith(own):
+        return
+    what = "text: name it .csv if it is a table" if _is_text(start) else what_it_is(start)
+    if what is not None:
+        raise DamagedError(f"{path!r} is {unlike} but {what}")
+
+
+def check_magic(start: bytes, path: str, form: str) -> None:
+    """Raise if the first bytes of a file do not match the format of its name."""
+    if form in _OWN:
+        unlike, own = _OWN[form]
+        refuse_misnamed(start, path, unlike, *own)
+
+
+def format_of_bytes(data: bytes) -> str:
+    """Return the format of a table by its first bytes, delimited text where they are of no other."""
+    header = data.split(b"\n", 1)[0]
+    text = "tsv" if b"\t" in header and b"," not in header else "csv"
+    if data.startswith(ZIP):
+        return _archive(data)
+    return next((form for start, form in _FORMATS.items() if data.startswith(start)), text)
+
+
+def _archive(data: bytes) -> str:
+    """Return the format of a zip archive by the name of its first member, which begins at byte 30."""
+    name = data[30 : 30 + int.from_bytes(data[26:28], "little")]
+    if name.endswith(b".npy"):
+        return "npz"
+    is_book = name == b"mimetype" or name.startswith((b"[Content_Types]", b"_rels/", b"docProps/", b"xl/"))
+    return "workbook" if is_book else "zip"
+
+
+def recognised(data: bytes) -> str | None:
+    r"""Return the format of a file of unknown name by its first ``SOME`` bytes; None for unknown binary files.
+
+    Examples
+    --------
+    >>> recognised(b"a,b\n1,2\n"), recognised(b' {"a": 1}'), recognised(b"\x7fELF\x02\x01")
+    ('csv', 'json', None)
+    """
+    if data.startswith(UTF_16):
+        return "csv"
+    if len(data.translate(None, _CONTROL)) == len(data):
+        return format_of_bytes(data.removeprefix(UTF_8).lstrip())
+    is_binary = any(data.startswith(start) for start in _FORMATS if start[:1] not in b"[{")
+    return format_of_bytes(data) if is_binary else None
+
+
+def _is_text(start: bytes) -> bool:
+    some = start[: LONGEST + 1]
+    return bool(some) and all(32 <= letter < 127 or letter in b"\t\r\n" for letter in some)

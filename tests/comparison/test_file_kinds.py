@@ -1,0 +1,250 @@
+"""Files of other programs, compressed files, archives, pipes and files without a suffix: the same table in all."""
+
+from __future__ import annotations
+
+import bz2
+import datetime
+import gzip
+import io
+import json
+import lzma
+import os
+import sqlite3
+import sys
+import threading
+import zipfile
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+
+import btests
+from btests.comparison.sources import read
+from btests.data.file_names import is_stream
+from tests.comparison.conftest import Shell
+from tests.workbooks import workbook
+
+Writer = Callable[[str, Any], None]
+
+
+def _table(seed: int, n: int = 80) -> Any:
+    rng = np.random.default_rng(seed)
+    start = datetime.date(2024, 1, 1)
+    return pa.table(
+        {
+            "size": [None if i % 9 == 0 else float(x) for i, x in enumerate(rng.normal(size=n).round(4))],
+            "count": rng.integers(0, 30, n),
+            "colour": rng.choice(["red", "green", "blue, or so", "größer"], n),
+            "day": [start + datetime.timedelta(days=int(k)) for k in rng.integers(0, 90, n)],
+        }
+    )
+
+
+def _rows(table: Any) -> list[list[Any]]:
+    return [table.column_names, *([row[name] for name in table.column_names] for row in table.to_pylist())]
+
+
+def _csv(table: Any) -> bytes:
+    sink = io.BytesIO()
+    pyarrow.csv.write_csv(table, sink)
+    return sink.getvalue()
+
+
+def _records(table: Any) -> list[dict[str, Any]]:
+    return [{k: str(v) if k == "day" else v for k, v in row.items()} for row in table.to_pylist()]
+
+
+def _zip(**members: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name.replace("_", "."), data)
+    return buffer.getvalue()
+
+
+def _database(path: str, **tables: Any) -> None:
+    with closing(sqlite3.connect(path)) as database:
+        for name, table in tables.items():
+            names, *rows = _rows(table)
+            database.execute(f"CREATE TABLE {name} ({', '.join(names)})")
+            places = ", ".join("?" * len(names))
+            cells = [[str(cell) if isinstance(cell, datetime.date) else cell for cell in row] for row in rows]
+            database.executemany(f"INSERT INTO {name} VALUES ({places})", cells)
+        database.commit()
+
+
+def _write(make: Callable[[Any], bytes]) -> Writer:
+    return lambda path, table: _done(Path(path).write_bytes(make(table)))
+
+
+def _done(_: object) -> None:
+    return None
+
+
+KINDS: dict[str, Writer] = {
+    "a.json": _write(lambda t: json.dumps(_records(t)).encode()),
+    "pretty.json": _write(lambda t: b"\xef\xbb\xbf" + json.dumps(_records(t), indent=2).encode()),
+    "a.json.xz": _write(lambda t: lzma.compress(json.dumps(_records(t)).encode())),
+    "a.csv.gz": _write(lambda t: gzip.compress(_csv(t))),
+    "a.csv.bz2": _write(lambda t: bz2.compress(_csv(t))),
+    "a.CSV.XZ": _write(lambda t: lzma.compress(_csv(t))),
+    "a.csv.zst": _write(lambda t: pa.compress(_csv(t), "zstd", asbytes=True)),
+    "a.gz": _write(lambda t: gzip.compress(_csv(t))),
+    "table": _write(_csv),
+    "table.2024": _write(_csv),
+    "packed": _write(lambda t: bz2.compress(_csv(t))),
+    "tabs": _write(
+        lambda t: _csv(t).replace(b"blue, or so", b"blue; or so").replace(b",", b"\t").replace(b"; or", b", or")
+    ),
+    "a.zip": _write(lambda t: _zip(part_csv=_csv(t))),
+    "archive": _write(lambda t: _zip(part_csv=_csv(t))),
+    "a.xlsx": _write(lambda t: workbook({"one": _rows(t)})),
+    "book": _write(lambda t: workbook({"one": _rows(t)})),
+    "a.db": lambda path, t: _database(path, t=t),
+    "a.sqlite3": lambda path, t: _database(path, t=t),
+    "base": lambda path, t: _database(path, t=t),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_of_file_holds_the_same_table(shell: Shell, name: str) -> None:
+    table = _table(1)
+    KINDS[name](name, table)
+    found = read(name)
+    assert found.column_names == table.column_names
+    assert found["size"].to_pylist() == table["size"].to_pylist()
+    assert found["count"].to_pylist() == table["count"].to_pylist()
+    assert found["colour"].to_pylist() == table["colour"].to_pylist()
+    assert pa.types.is_temporal(found["day"].type)
+    assert found["day"].cast(pa.timestamp("s")).to_pylist() == table["day"].cast(pa.timestamp("s")).to_pylist()
+
+
+@pytest.mark.parametrize("name", ["a.csv.bz2", "a.CSV.XZ", "a.csv.zst", "a.gz", "table"])
+def test_compressed_text_is_read_in_pieces(shell: Shell, name: str) -> None:
+    KINDS[name](name, _table(1))
+    Path("a.csv").write_bytes(_csv(_table(1)))
+    Path("b.csv").write_bytes(_csv(_table(2)))
+    found, plain = (btests.compare(a, "b.csv", seed=3, memory=1000) for a in (name, "a.csv"))
+    assert found.result.read == plain.result.read != "at once"
+    assert found.pvalue == plain.pvalue
+
+
+@pytest.mark.parametrize("name", ["a.csv.gz", "a.csv.bz2", "a.CSV.XZ", "a.csv.zst", "a.zip", "a.xlsx", "a.db"])
+def test_damaged_files_are_refused_in_one_sentence(shell: Shell, name: str) -> None:
+    KINDS[name](name, _table(1, 600))
+    Path("b.csv").write_bytes(_csv(_table(2)))
+    data = Path(name).read_bytes()
+    Path(name).write_bytes(data[: len(data) // 2])
+    assert name in shell.refused(name, "b.csv")
+    Path(name).write_bytes(b"")
+    assert "is empty" in shell.refused(name, "b.csv") or "cut off" in shell.refused(name, "b.csv")
+    Path(name).write_bytes(_csv(_table(1)))
+    assert name in shell.refused(name, "b.csv")
+
+
+def test_arrays_of_anything_but_records(shell: Shell) -> None:
+    Path("b.csv").write_bytes(_csv(_table(2)))
+    for text, what in (
+        ("[]", "is empty"),
+        ("[1, 2]", "has a number in line 1"),
+        ('[{"a": 1}, {"a": "x"}]', "lines are elements of its array"),
+        ('[{"a": 1}', "a comma or ] is missing"),
+        ('[{"a": 1},\n {"a": }]', "in line 2: Expecting value"),
+        ('[{"a": ' + "[" * 9999, "nested"),
+        ('[{"a": 1}] x', "there is more after the array"),
+        ("[" + "9" * 5000 + "]", "'x.json'"),
+    ):
+        Path("x.json").write_text(text)
+        assert what in shell.refused("x.json", "b.csv")
+
+
+def test_archives_of_several_files(shell: Shell) -> None:
+    Path("b.csv").write_bytes(_csv(_table(2)))
+    Path("x.zip").write_bytes(_zip(one_csv=_csv(_table(1)), two_csv=_csv(_table(3))))
+    refused = shell.refused("x.zip", "b.csv")
+    assert "holds 2 files, one.csv, two.csv" in refused
+    assert "such as 'x.zip::one.csv'" in refused
+    assert "did you mean 'x.zip::two.csv'?" in shell.refused("x.zip::tow.csv", "b.csv")
+    assert shell("x.zip::two.csv", "b.csv", "--json").json["test"]["n_x"] == 80
+    Path("y.zip").write_bytes(_zip(in_zip=_zip(one_csv=b"a\n1\n")))
+    assert "take it out of 'y.zip' first" in shell.refused("y.zip", "b.csv")
+    assert "holds one table" in shell.refused("b.csv::one", "b.csv")
+    Path("large.zip").write_bytes(_zip(one_csv=b"a\n" + b"1\n" * 2**23))
+    assert "raise --memory" in shell.refused("large.zip", "b.csv", "--memory", "1000")
+
+
+def test_sheets_of_a_workbook(shell: Shell) -> None:
+    noon = datetime.datetime(2024, 1, 1, 12)
+    rows = [["n", None, "when", "mixed", "flag"], [1, "u", noon, "a", True], [None, "v", noon.date(), 2.5, False]]
+    Path("x.xlsx").write_bytes(workbook({"empty": [], "Second one": rows}))
+    Path("b.csv").write_bytes(_csv(_table(2)))
+    assert "sheet 'empty' of 'x.xlsx' is empty" in shell.refused("x.xlsx", "b.csv")
+    assert "did you mean 'x.xlsx::Second one'?" in shell.refused("x.xlsx::second_one", "b.csv")
+    found = read("x.xlsx::Second one").to_pydict()
+    assert found["n"] == [1, None]
+    assert found["column 2"] == ["u", "v"]
+    assert found["when"] == [noon, datetime.datetime(2024, 1, 1)]
+    assert found["mixed"] == ["a", "2.5"]
+    assert found["flag"] == [True, False]
+
+
+def test_workbooks_need_a_package(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("x.xlsx").write_bytes(workbook({"one": [["a"], [1], [2]]}))
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    with pytest.raises(ValueError, match=r"needs python-calamine; .*"):
+        read("x.xlsx")
+
+
+def test_tables_of_a_database(shell: Shell) -> None:
+    Path("b.csv").write_bytes(_csv(_table(2)))
+    _database("x.db", orders=_table(1), people=_table(3))
+    before = Path("x.db").read_bytes()
+    assert "holds 2 tables, orders, people; name one of them, such as 'x.db::orders'" in shell.refused("x.db", "b.csv")
+    assert "did you mean 'x.db::orders'?" in shell.refused("x.db::order", "b.csv")
+    assert "there is no table 'zzz' in 'x.db'; there is orders, people" in shell.refused("x.db::zzz", "b.csv")
+    assert shell("x.db::orders", "x.db::people", "--json").json["test"]["n_x"] == 80
+    with closing(sqlite3.connect("empty.db")) as database:
+        database.execute("CREATE TABLE t (a)")
+        database.execute("CREATE TABLE 'odd \"name' (a, b)")
+        database.executemany("INSERT INTO 'odd \"name' VALUES (?, ?)", [(1, 2.5), (2.5, "x"), (None, 3)])
+        database.commit()
+    assert "has a header and no rows" in shell.refused("empty.db::t", "b.csv")
+    assert read('empty.db::odd "name').to_pydict() == {"a": [1.0, 2.5, None], "b": ["2.5", "x", "3"]}
+    assert Path("x.db").read_bytes() == before
+    assert sorted(os.listdir()) == ["b.csv", "empty.db", "x.db"]
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="there are no names of open files")
+@pytest.mark.parametrize("name", ["table", "a.csv.gz", "a.json", "a.zip", "a.xlsx"])
+def test_pipes_of_a_shell_are_read(shell: Shell, name: str) -> None:
+    KINDS[name](name, _table(1))
+    Path("b.csv").write_bytes(_csv(_table(2)))
+    expected = btests.compare(name, "b.csv", seed=0).pvalue
+    reading_end, writing_end = os.pipe()
+
+    def feed() -> None:
+        with os.fdopen(writing_end, "wb") as file:
+            file.write(Path(name).read_bytes())
+
+    writer = threading.Thread(target=feed)
+    writer.start()
+    try:
+        path = f"/dev/fd/{reading_end}"
+        assert is_stream(path)
+        found = shell(path, "b.csv", "--json").json
+        assert found["verdict"]["pvalue"] == expected
+    finally:
+        os.close(reading_end)
+        writer.join()
+
+
+def test_unknown_binary_files_are_refused(shell: Shell) -> None:
+    Path("b.csv").write_bytes(_csv(_table(2)))
+    for name in ("x", "x.bin"):
+        Path(name).write_bytes(bytes(range(256)))
+        assert f"{name!r} is of no known format by its name" in shell.refused(name, "b.csv")
