@@ -13,9 +13,9 @@ from scipy.stats import ks_2samp
 from btests import btest, compare
 from btests.multiple_testing import holm
 from btests.plan import Array
+from studies.flights import flights
 from studies.harness.counts import Row
 from studies.harness.rejections import ProblemCell, count_rejections
-from studies.mixed.flights import flights
 
 #: Carriers of x and y, their flights in a draw, and the columns that are compared.
 CARRIERS, LENGTHS, COLUMNS = ("UA", "DL"), (10_000, 300), ("dep_delay", "arr_delay")

@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
+from studies.flights import flights
 from studies.harness.command import Options, execute, shared_options
 from studies.harness.counts import Row
 from studies.harness.grid import Grid
 from studies.harness.report import Report
-from studies.mixed.flights import flights
 from studies.mixed.perturbations import PERTURBATIONS
 from studies.mixed.tables import tables
 from studies.mixed.trials import TASK_TRIALS, Cell, count

