@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import pickle
 import resource
@@ -23,7 +24,6 @@ import numpy as np
 from benchmarks.clock import best_cpu
 from benchmarks.large import WIDTH, folder_for, write_npy, write_parquet
 from benchmarks.memory import ROOT, peak_now
-from benchmarks.scaling import measure_dispatch
 from benchmarks.simulation import Cluster, simulate
 from benchmarks.tables import Cell, Table, verdict
 from btests import FeatureMMD, Gaussian
@@ -172,17 +172,29 @@ class FeatureCosts:
     row : float
         Core seconds to read and sum a row of x and one of y.
     dispatch : float
-        Seconds of the scheduler for a task.
+        CPU seconds of the scheduler, and of the client, for a task.
     join : float
         Seconds to add the sums of ``FAN_IN`` ranges.
     task_bytes : int
-        Bytes of a task as it is sent to the scheduler, without its shared parts.
+        Bytes of the function and the arguments of a task; files, statistic and plan are sent once.
     """
 
     row: float
     dispatch: float
     join: float
     task_bytes: int
+
+
+def measure_dispatch(n_tasks: int = 2000) -> float:
+    """Return the CPU seconds of a scheduler and a client, both in this process, for a task that does nothing."""
+    from distributed import Client, LocalCluster
+
+    settings = {"n_workers": 1, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with LocalCluster(**settings) as cluster, Client(cluster) as client:
+        client.gather(client.map(math.sqrt, range(10)))
+        began = time.process_time()
+        client.gather(client.map(math.sqrt, range(100, 100 + n_tasks)))
+        return (time.process_time() - began) / n_tasks
 
 
 def measure_costs(n: int, say: Callable[[str], None]) -> FeatureCosts:
@@ -192,13 +204,13 @@ def measure_costs(n: int, say: Callable[[str], None]) -> FeatureCosts:
     join = best_cpu(lambda: add([sums] * FAN_IN), seconds=0.5)
     task = (on_source, sum_rows, "btests_source-0123abcd-0", RowRange(10**9, 2 * 10**9), "task", 0, (10**9, 10**10))
     say("a scheduler's task")
-    return FeatureCosts(float(run[3] or 0.0) / n, measure_dispatch() or 0.0, join, len(pickle.dumps(task)))
+    return FeatureCosts(float(run[3] or 0.0) / n, measure_dispatch(), join, len(pickle.dumps(task)))
 
 
 def n_tasks(n: float, n_workers: int) -> tuple[float, float]:
     """Return the numbers of ranges of both samples, and of additions of their sums."""
     sizes = TaskSizes()
-    size = min(float(sizes.summed), max(sizes.least, n * WIDTH * 4 / (4 * n_workers)))
+    size = min(float(sizes.summed), max(16 * sizes.least, n * WIDTH * 4 / (4 * n_workers)))
     ranges = 2.0 * max(1.0, n * WIDTH * 4 / size)
     return ranges, ranges / (FAN_IN - 1.0)
 
@@ -215,10 +227,10 @@ def forecast_table(costs: FeatureCosts) -> Table:
             first = "scheduler" if scheduler > compute else "sums"
             cells = (round(ranges + additions), compute / 3600.0, scheduler / 3600.0, sent, first)
             rows.append((f"{n:.0e}", n_workers, *cells))
-    columns = ("n", "workers", "tasks", "compute, h", "scheduler, h", "sent to it, MB", "first bottleneck")
+    columns = ("n", "workers", "tasks", "compute, h", "scheduler, h", "arguments, MB", "first bottleneck")
     notes = (
         f"A row of each sample costs {1e9 * costs.row:.0f} ns of one core, a task {1e3 * costs.dispatch:.2f} ms of the",
-        f"scheduler and {costs.task_bytes} bytes, the addition of {FAN_IN} sums {1e3 * costs.join:.2f} ms.",
+        f"scheduler (CPU) and {costs.task_bytes} bytes, the addition of {FAN_IN} sums {1e3 * costs.join:.2f} ms.",
         f"{WIDTH} columns of float32 in files; a task reads up to {TaskSizes().summed >> 20} MiB of them. No row is",
         "sent. Left out, since it was not measured: whether disks and networks deliver files as fast as workers read.",
     )

@@ -69,7 +69,7 @@ class TaskSizes:
     chunk : int
         Rows of x and y whose blocks are computed together, unless shards are larger.
     least : int
-        Minimum of the above for samples that are divided among many threads.
+        Minimum of the above for samples that are divided among many threads; 16 times that for rows that are summed.
     """
 
     shard: int = 2**26

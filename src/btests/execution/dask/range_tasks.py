@@ -63,8 +63,8 @@ def row_ranges(source: Source, row_bytes: int, cluster: Cluster, *, in_steps: bo
         cuts = merged(edges, sizes.merged // row_bytes)
         return [RowRange(int(edges[a]), int(edges[b]), (a, b)) for a, b in pairwise(cuts)]
     share = min(sizes.shard, cluster.memory // MEMORY_RATIO or sizes.shard)
-    each = n * row_bytes // ((4 if in_steps else 2) * cluster.n_threads)
-    most = max(1, min(sizes.summed if in_steps else share, max(sizes.least, each)) // row_bytes)
+    parts, largest, least = (4, sizes.summed, 16 * sizes.least) if in_steps else (2, share, sizes.least)
+    most = max(1, min(largest, max(least, n * row_bytes // (parts * cluster.n_threads))) // row_bytes)
     if edges is None:
         edges = np.append(np.arange(0, n, most), n).astype(np.int64)
         cuts = list(range(len(edges)))

@@ -7,9 +7,8 @@ import numpy as np
 from btests.data.arrays import ArraySource
 from btests.data.permuted import PermutedRows
 from btests.data.source import Rows
-from btests.execution.dask.cluster import ClusterError
-from btests.execution.dask.futures import is_lost_worker, outcome, release, submitting
-from btests.execution.dask.range_tasks import RangeReader, RangeTasks
+from btests.execution.dask.futures import failure, is_lost_worker, outcome, release, submitting, wait
+from btests.execution.dask.range_tasks import RangeReader, RangeTasks, RowRange
 from btests.plan import Index
 
 
@@ -24,25 +23,24 @@ def rows_of_source(tasks: RangeTasks, permuted: PermutedRows, positions: Index) 
     if isinstance(source, ArraySource):
         return permuted.at(positions)
     numbers, back = np.unique(permuted.order.at(positions), return_inverse=True)
-    ranges, wanted = [], []
-    for rows in tasks.ranges():
-        a, b = np.searchsorted(numbers, [rows.first, rows.last]).tolist()
-        if a < b:
-            ranges.append(rows)
-            wanted.append((numbers[a:b],))
+
+    def wanted(rows: RowRange) -> tuple[Index]:
+        return (numbers[slice(*np.searchsorted(numbers, [rows.first, rows.last]))],)
+
+    ranges = [rows for rows in tasks.ranges() if wanted(rows)[0].size]
     if not ranges:
         return np.empty((0, source.width), dtype=source.dtype)
     with submitting(cluster):
-        futures = tasks.submit("btests_rows", take_rows, ranges, wanted)
+        futures = tasks.submit("btests_rows", take_rows, ranges, list(map(wanted, ranges)))
         try:
+            wait(cluster, futures)
+            for i, rows in reversed(list(enumerate(ranges))):
+                if is_lost_worker(failure(cluster, futures[i])):
+                    release([futures[i]])
+                    futures[i : i + 1] = [one for _, one in tasks.retry("btests_rows", take_rows, rows, wanted)]
             found, error = outcome(cluster, futures)
         finally:
             release(futures)
-    if is_lost_worker(error):
-        raise ClusterError(
-            f"workers were lost while reading a few rows of {tasks.label}, and a worker may take {cluster.limit}; make "
-            "smaller partitions, or give workers more"
-        )
     if error is not None:
         raise error
     return np.asarray(np.concatenate(found)[back])
