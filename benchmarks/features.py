@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import rates
-from benchmarks.clock import best_interleaved
+from benchmarks.clock import Task, best_interleaved
 from benchmarks.limits import machine_table
 from benchmarks.tables import Cell, Table, verdict
 from btests import FeatureMMD, Gaussian, _core
@@ -93,7 +93,7 @@ def measure(case: Case, dtype: str, *, seconds: float) -> Measured:
 
     _check(sums(), sums(plain=True), 1e-9 if not float32 else 1e-2)
     more = _SIZE[dtype]
-    tasks = [
+    tasks: list[Task] = [
         sums,
         lambda: sums(0),
         lambda: rates.sum_products(more * _PRODUCTS, float32=float32),
@@ -182,10 +182,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="few rounds, and a tenth of the rows")
-    quick = parser.parse_args(arguments).quick
-    print(machine_table().markdown())
+    parser.add_argument("--instruction-set", help="generic, for one; by default the best of this machine")
+    chosen = parser.parse_args(arguments)
     if not _core.is_available():
         raise SystemExit("there are no compiled loops here")
+    _core.use_instruction_set(chosen.instruction_set)
+    quick = chosen.quick
+    print(machine_table().markdown())
     seconds = 0.2 if quick else 8.0
     print(shares_table([measure(case, dtype, seconds=seconds) for case in CASES for dtype in _SIZE]).markdown())
     print(blocks_table(20_000 if quick else 200_000, seconds=seconds).markdown())
