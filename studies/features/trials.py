@@ -21,14 +21,14 @@ SHORT = {600: 30, 10_000: 300, 100_000: 1000}
 
 #: Trials by rows of x, of samples of one length and of different lengths; and trials without a difference, of both.
 EQUAL_TRIALS = {16_384: 40, 65_536: 10}
-SHORT_TRIALS = {600: 100, 10_000: 10, 100_000: 3}
-NULL_TRIALS, SHORT_NULL_TRIALS = 800, 250
+SHORT_TRIALS = {600: 20, 10_000: 10, 100_000: 3}
+NULL_TRIALS, SHORT_NULL_TRIALS = 50, 60
 
 #: Trials by rows a side, where they are many.
 LARGE_TRIALS = {100_000: 20, 1_000_000: 5}
 
 #: Trials without a difference of counts, whose level an earlier run left open.
-COUNT_NULL_TRIALS = 4000
+COUNT_NULL_TRIALS = 2000
 
 # Trials of tests that take most of the time.
 _SLOW_TRIALS = {16_384: 20, 65_536: 5, 600: 20, 10_000: 10, 100_000: 3}
