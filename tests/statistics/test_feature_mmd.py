@@ -329,7 +329,7 @@ def test_bad_input() -> None:
     for options, message in cases:
         with pytest.raises(ValueError, match=message):
             btest(x, y, statistic="features", seed=0, **options)
-    with pytest.raises(ValueError, match="budget .*need the number of rows"):
+    with pytest.raises(ValueError, match=r"budget .*need the number of rows"):
         btest(iter([x]), iter([y]), statistic="features", budget=2.0, seed=0)
     constant = btest(x * 0.0, y * 0.0, statistic="features", kernel=Gaussian(1.0), seed=0)
     assert (constant.pvalue, constant.statistic) == (1.0, 0.0)
