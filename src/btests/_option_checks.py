@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import sys
 from collections.abc import Iterable, Mapping
 from numbers import Real
@@ -38,6 +39,26 @@ def check_delimiter(delimiter: object) -> str | None:
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
         raise ValueError(f"delimiter must be one ASCII character and no quote, or None, got {brief(delimiter)}")
     return str(delimiter)
+
+
+def check_decimal(decimal: object) -> str | None:
+    """Return the mark before the fraction of a number, or None; raise unless it is a comma or a point."""
+    if decimal is not None and not (isinstance(decimal, str) and decimal in (",", ".")):
+        raise ValueError(f"decimal must be ',' or '.', or None, got {brief(decimal)}")
+    return None if decimal is None else str(decimal)
+
+
+def check_encoding(encoding: object) -> str | None:
+    """Return the name of an encoding of text, as Python has it, or None; raise if there is none of that name."""
+    if encoding is None:
+        return None
+    try:
+        "a".encode(encoding).decode(encoding)  # type: ignore[arg-type]
+        found = codecs.lookup(encoding).name  # type: ignore[arg-type]
+    except (LookupError, TypeError, ValueError):
+        such = "such as 'latin-1' or 'utf-16'"
+        raise ValueError(f"encoding must be the name of an encoding, {such}, or None, got {brief(encoding)}") from None
+    return {"utf-8": "utf-8-sig", "iso8859-1": "latin-1"}.get(found, found)
 
 
 def is_one_of(value: object, *options: str) -> bool:

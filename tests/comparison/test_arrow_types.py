@@ -17,6 +17,7 @@ from btests.comparison.dependence import Settings, groups_independence
 from btests.data.columnar import batches, simplified
 from btests.data.errors import LargeError
 from btests.data.table import read_table
+from btests.data.text_format import AS_FOUND
 
 N = 40
 CODES = np.arange(N) % 3
@@ -158,8 +159,8 @@ def test_long_texts_of_many_rows_are_read_in_small_batches(tmp_path: Path, suffi
     assert sum(found) == 600
     assert max(found) <= 2**23 // 100_000 + 1
     with pytest.raises(LargeError, match="takes more than 20 MB in memory, which is what it may take"):
-        read_table(str(path), None, 20_000_000)
-    assert read_table(str(path), None, 10**9).num_rows == 600
+        read_table(str(path), AS_FOUND, 20_000_000)
+    assert read_table(str(path), AS_FOUND, 10**9).num_rows == 600
 
 
 def test_long_texts_are_compared_within_memory(tmp_path: Path) -> None:

@@ -58,11 +58,15 @@ def test_wrong_delimiter(shell: Shell, files: tuple[str, str], delimiter: str) -
 def test_other_encodings(shell: Shell, files: tuple[str, str]) -> None:
     lines = [*["size,colour"], *[f"{j},blau" for j in range(20)], "21,gr\u00fcn"]
     Path("latin.csv").write_bytes("\n".join(lines).encode("latin-1"))
-    assert "column 'colour' of 'latin.csv' is not UTF-8 text in row 21" in shell.refused("latin.csv", "b.csv")
-    Path("header.csv").write_bytes("gr\u00fcn,b\n1,2\n3,4\n".encode("latin-1"))
-    assert "'header.csv'" in shell.refused("header.csv", "b.csv")
     Path("wide.csv").write_bytes("\n".join(lines).encode("utf-16"))
-    assert "'wide.csv' is not UTF-8 text" in shell.refused("wide.csv", "b.csv")
+    notes = shell("latin.csv", "wide.csv", "--json").json["notes"]
+    assert "latin.csv was read as Latin-1" in notes
+    assert "wide.csv was read as UTF-16" in notes
+    damaged = "\n".join([*lines, "22,blau"]).encode() + b"\xff"
+    Path("damaged.csv").write_bytes(damaged)
+    assert "column 'colour' of 'damaged.csv' is not UTF-8 text in row 22" in shell.refused("damaged.csv", "b.csv")
+    Path("header.csv").write_bytes("gr\u00fcn".encode() + b"\xff,b\n1,2\n3,4\n")
+    assert "'header.csv'" in shell.refused("header.csv", "b.csv")
 
 
 def test_utf8_with_a_byte_order_mark_is_fine(shell: Shell, files: tuple[str, str]) -> None:
@@ -231,9 +235,10 @@ def test_output_paths(shell: Shell, files: tuple[str, str]) -> None:
 
 
 def test_pipes_are_neither_written_nor_read(shell: Shell, files: tuple[str, str]) -> None:
-    os.mkfifo("pipe.csv")  # without a reader or a writer: opening it would wait for ever
-    refused = shell.refused("a.csv", "b.csv", "--report", "pipe.csv", "--force")
-    assert "--report must be a file, and 'pipe.csv' is a pipe or a device" in refused
+    for name in ("pipe.csv", "pipe.html"):  # without a reader or a writer: opening it would wait for ever
+        os.mkfifo(name)
+    refused = shell.refused("a.csv", "b.csv", "--report", "pipe.html", "--force")
+    assert "--report must be a file, and 'pipe.html' is a pipe or a device" in refused
     assert "'pipe.csv' is a pipe or a device; name a file" in shell.refused("a.csv", "pipe.csv")
     assert "'pipe.csv' is no file" in shell.refused("a.csv", "b.csv", "--memory", "1kB", "--checkpoint", "pipe.csv")
 

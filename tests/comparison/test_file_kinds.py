@@ -26,6 +26,7 @@ import pytest
 import btests
 from btests.comparison.sources import read
 from btests.data.file_names import is_stream
+from btests.data.text_format import TextFormat
 from tests.comparison.conftest import Shell
 from tests.workbooks import workbook
 
@@ -180,7 +181,11 @@ def test_archives_of_several_files(shell: Shell) -> None:
 
 def test_sheets_of_a_workbook(shell: Shell) -> None:
     noon = datetime.datetime(2024, 1, 1, 12)
-    rows = [["n", None, "when", "mixed", "flag"], [1, "u", noon, "a", True], [None, "v", noon.date(), 2.5, False]]
+    rows: list[list[Any]] = [
+        ["n", None, "when", "mixed", "flag"],
+        [1, "u", noon, "a", True],
+        [None, "v", noon.date(), 2.5, False],
+    ]
     Path("x.xlsx").write_bytes(workbook({"empty": [], "Second one": rows}))
     Path("b.csv").write_bytes(_csv(_table(2)))
     assert "sheet 'empty' of 'x.xlsx' is empty" in shell.refused("x.xlsx", "b.csv")
@@ -248,3 +253,53 @@ def test_unknown_binary_files_are_refused(shell: Shell) -> None:
     for name in ("x", "x.bin"):
         Path(name).write_bytes(bytes(range(256)))
         assert f"{name!r} is of no known format by its name" in shell.refused(name, "b.csv")
+
+
+def _european(seed: int, n: int = 60) -> tuple[str, list[float], list[float]]:
+    rng = np.random.default_rng(seed)
+    small, large = rng.normal(size=n).round(3).tolist(), rng.uniform(-5000, 5000, n).round(2).tolist()
+    lines = ["Länge;Betrag;Anzahl;Ort"]
+    for u, v in zip(small, large, strict=True):
+        grouped = f"{v:,.2f}".translate(str.maketrans(",.", ".,"))
+        lines.append(f"{str(u).replace('.', ',')};{grouped};{int(v)};{rng.choice(['Köln', 'Ulm', '1,5 km'])}")
+    return "\n".join(lines) + "\n", small, large
+
+
+@pytest.mark.parametrize("memory", [None, 1000])
+def test_decimal_commas_and_latin_1_are_found(shell: Shell, memory: int | None) -> None:
+    text, small, large = _european(1)
+    Path("a.csv").write_text(text, encoding="cp1252")
+    Path("b.csv").write_text(_european(2)[0], encoding="utf-16")
+    found = btests.compare("a.csv", "b.csv", delimiter=";", memory=memory, seed=1)
+    kinds = {column.name: column.kind for column in found.columns}
+    assert kinds == {"Länge": "number", "Betrag": "number", "Anzahl": "number", "Ort": "category"}
+    assert "a.csv was read as Latin-1" in found.notes
+    assert "b.csv was read as UTF-16" in found.notes
+    named = btests.compare("a.csv", "b.csv", delimiter=";", memory=memory, seed=1, decimal=",")
+    assert named.pvalue == found.pvalue
+    whole = read("a.csv", TextFormat(";"))
+    assert whole["Länge"].to_pylist() == small
+    assert whole["Betrag"].to_pylist() == large
+    Path("a.csv").write_text(text, encoding="cp437")
+    Path("b.csv").write_text(_european(2)[0], encoding="cp437")
+    other = btests.compare("a.csv", "b.csv", delimiter=";", memory=memory, seed=1, encoding="cp437")
+    assert other.pvalue == found.pvalue
+    assert not any("was read as" in note for note in other.notes)
+
+
+def test_named_decimals_and_encodings(shell: Shell) -> None:
+    Path("a.csv").write_text('a,b\n"1,5",1.234\n"2,5",2.000\n')
+    assert read("a.csv", TextFormat(decimal=",")).to_pydict() == {"a": [1.5, 2.5], "b": [1234.0, 2000.0]}
+    assert read("a.csv").to_pydict() == {"a": ["1,5", "2,5"], "b": [1.234, 2.0]}
+    Path("b.csv").write_text("a;b\n1,5;1.5\n2;3\n")
+    assert read("b.csv", TextFormat(";")).to_pydict() == {"a": [1.5, 2.0], "b": [1.5, 3.0]}
+    assert read("b.csv", TextFormat(";", ".")).to_pydict() == {"a": ["1,5", "2"], "b": [1.5, 3.0]}
+    Path("c.csv").write_bytes("größe,b\n1,ü\n2,ß\n".encode() + b"3,\xff\n")  # UTF-8 with one damaged cell
+    assert "is not UTF-8 text" in shell.refused("c.csv", "b.csv")
+    assert "--encoding must be the name of an encoding" in shell.refused("a.csv", "b.csv", "--encoding", "rot13")
+    assert "not text in the encoding ascii" in shell.refused("c.csv", "b.csv", "--encoding", "ascii")
+    with pytest.raises(ValueError, match=r"decimal must be ',' or"):
+        btests.compare("a.csv", "b.csv", decimal=";")
+    np.save("x.npy", np.arange(60.0).reshape(-1, 2) % 7)
+    notes = btests.compare("x.npy", "x.npy", decimal=",", encoding="latin-1").notes
+    assert sum("is for CSV files, and no table is one" in note for note in notes) == 2

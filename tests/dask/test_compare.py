@@ -16,6 +16,7 @@ from pyarrow import feather
 import btests
 from btests.cli.command_group import commands
 from btests.comparison import table_side
+from btests.data.text_format import AS_FOUND
 from btests.execution.dask import ClusterError
 from tests.comparison.conftest import Shell
 
@@ -73,7 +74,7 @@ def test_one_file_with_both_sides(client: Any, tables: Path) -> None:
 def test_a_file_is_read_in_pieces_by_itself(tables: Path) -> None:
     from btests.comparison.table_side import Side, open_side
 
-    whole: Side = open_side("a.parquet", "a", None, None)
+    whole: Side = open_side("a.parquet", "a", AS_FOUND, None)
     pieces = table_side.cut(Side("a", whole.parts, whole.names, whole.names, n_rows=N, counts=(N,)), 2**14)
     assert len(pieces.parts) == 4
     assert sum(pieces.counts) == N

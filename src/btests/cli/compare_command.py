@@ -13,7 +13,18 @@ import click
 
 from btests._text import printable
 from btests.cli.demo_data import FILES, write_demo_tables
-from btests.cli.options import DELIMITER, SEED, as_flags, block_rows, check_delimiter, flag, join_names, split_names
+from btests.cli.options import (
+    DECIMAL,
+    DELIMITER,
+    ENCODING,
+    SEED,
+    as_flags,
+    block_rows,
+    check_delimiter,
+    flag,
+    join_names,
+    split_names,
+)
 from btests.cli.output_file import already_there, check_output, output_path
 from btests.cli.progress import watching
 from btests.cli.terminal import echo, one_sentence, say
@@ -138,6 +149,8 @@ _UNSAID = ("checkpoint",)
     help="Rows a side or group at most, drawn at random; by default 1000000, or all in the joint test of large files.",
 )
 @DELIMITER
+@DECIMAL
+@ENCODING
 @click.option(
     "--missing", multiple=True, help="Texts or numbers that stand for missing cells, written as in --columns: -,-999."
 )
@@ -181,8 +194,9 @@ def compare(
 ) -> None:
     """Test whether two tables, or groups of rows of one, differ, and report how much and where.
 
-    A and B are files, folders or patterns of parts: CSV, TSV, JSON lines (also .gz), Parquet, Arrow, Feather, npy, npz;
-    or - for standard input. The exit status is that of diff: 0 no difference found, 1 difference found, 2 trouble.
+    A and B are files, folders or patterns of parts: CSV, TSV, JSON (also .gz, .bz2, .xz, .zst), Parquet, Arrow,
+    Feather, npy, npz; book.xlsx::sheet, file.db::table or file.zip::member.csv; or - for standard input.
+    The exit status is that of diff: 0 no difference found, 1 difference found, 2 trouble.
     The first of the examples writes the files that the others read.
     """
     _check(tables, options["by"], report, force, demo)

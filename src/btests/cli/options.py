@@ -15,6 +15,15 @@ import click
 SEED = click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="For the order of rows and the null."
 )
+DECIMAL = click.option(
+    "--decimal",
+    type=click.Choice([",", "."]),
+    default=None,
+    help="Before the fraction of a number in CSV files; a comma is found in files with --delimiter ';'.",
+)
+ENCODING = click.option(
+    "--encoding", default=None, help="Of CSV files, such as latin-1; UTF-8, UTF-16 and Latin-1 are found."
+)
 DELIMITER = click.option("--delimiter", default=None, help="Of CSV files, where it is not a comma.")
 
 
@@ -62,7 +71,10 @@ def _quoted(name: str) -> str:
 _FLAGS = {"value_a": "--a", "value_b": "--b"}
 
 # Parameters of ``compare`` that messages of the core name without backticks, and null distributions.
-_PARAMETERS = "alpha|block_size|budget|checkpoint|columns|delimiter|exclude|kernel|max_rows|memory|null|seed|tolerance"
+_PARAMETERS = (
+    "alpha|block_size|budget|checkpoint|columns|decimal|delimiter|encoding|exclude|kernel|max_rows|memory|null|seed|"
+    "tolerance"
+)
 _NULLS = {
     **{"SignFlip": "sign-flip", "Normal": "normal", "ThirdCumulant": "third-cumulant", "CrossMMD": "cross-mmd"},
     **{"Permutation": "permutation", "Spectrum": "spectrum", "Gamma": "gamma", "Pearson": "pearson"},

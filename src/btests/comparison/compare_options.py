@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
+from btests.data.text_format import TextFormat
+
 #: Rows of each side that are tested at most, unless ``max_rows`` is given.
 MAX_ROWS = 1_000_000
 
@@ -28,6 +30,8 @@ class CompareOptions(TypedDict, total=False):
     seed: int | None
     max_rows: int | None
     delimiter: str | None
+    decimal: str | None
+    encoding: str | None
     missing: Sequence[str] | str
     categories: Sequence[str] | str
     memory: int | str | None
@@ -66,6 +70,13 @@ class Options:
     workers: Any = None
     budget: float | None = None
     unit: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+
+    @property
+    def text(self) -> TextFormat:
+        """Format of delimited text, as far as it is named."""
+        return TextFormat(self.delimiter, self.decimal, self.encoding)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options as plain values, None for defaults."""
@@ -84,6 +95,8 @@ class Options:
             "a": None if self.value_a is None else str(self.value_a),
             "b": None if self.value_b is None else str(self.value_b),
             "delimiter": self.delimiter,
+            "decimal": self.decimal,
+            "encoding": self.encoding,
             "max_rows": self.max_rows,
             "missing": list(self.missing) or None,
             "categories": list(self.categories) or None,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Unpack, overload
 
 from btests._keywords import guessable
-from btests._option_checks import check_delimiter, check_flag, check_name, check_texts
+from btests._option_checks import check_decimal, check_delimiter, check_encoding, check_flag, check_name, check_texts
 from btests._text import brief, converting, printable_errors
 from btests._validation import check_alpha, check_callback, check_path, check_seed
 from btests.block_size import check_block_rule
@@ -50,6 +50,8 @@ def compare(
     seed: int | None = None,
     max_rows: int | None = None,
     delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
     missing: Sequence[str] | str = (),
     categories: Sequence[str] | str = (),
     memory: int | str | None = None,
@@ -68,7 +70,8 @@ def compare(
     ----------
     a, b : data frame, array, mapping of columns, str or Path
         The tables: data frames (pandas, polars, pyarrow), arrays, mappings of columns, or files (CSV, TSV, Parquet,
-        Feather, JSON lines, npy, npz, folders and patterns of them). Columns are matched by name.
+        Feather, JSON, npy, npz, also compressed, folders and patterns of them; ``"book.xlsx::sheet"``,
+        ``"file.db::table"``, ``"file.zip::member.csv"``). Columns are matched by name.
     by : str, optional
         In place of ``b``: the column of ``a`` that splits its rows into two sides, or into several groups.
     value_a, value_b : optional
@@ -91,6 +94,11 @@ def compare(
         all rows in the joint test of files that are read in pieces.
     delimiter : str, optional
         Of CSV files; a comma by default, or a tab in TSV files.
+    decimal : str, optional
+        Before the fraction of a number in CSV files, ``","`` or ``"."``; by default a point, and a comma in columns
+        that have one in files with the delimiter ``";"``.
+    encoding : str, optional
+        Of CSV files, such as ``"latin-1"``; by default UTF-8, or UTF-16 or Latin-1 where they are found.
     missing : str or sequence of str, optional
         Texts or numbers that stand for missing cells, such as ``"-"`` or ``"-999"``.
     categories : str or sequence of str, optional
@@ -168,6 +176,8 @@ def compare(
         seed=check_seed(saved_seed(checkpoint) if seed is None and checkpoint is not None else seed),
         max_rows=MAX_ROWS if max_rows is None else max_rows,
         delimiter=check_delimiter(delimiter),
+        decimal=check_decimal(decimal),
+        encoding=check_encoding(encoding),
         missing=check_texts("missing", missing),
         categories=check_texts("categories", categories),
         is_drawn=max_rows is not None,

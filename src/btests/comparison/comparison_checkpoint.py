@@ -51,7 +51,7 @@ def recorder(sides: list[Side], options: Options, memory: int, progress: Any) ->
 # Everything that the joint test depends on, except the seed.
 _SETTINGS = (
     *("by", "value_a", "value_b", "columns", "exclude", "common", "kernel", "null", "block_size", "max_rows"),
-    *("delimiter", "missing", "categories", "skip_bad_parts"),
+    *("delimiter", "decimal", "encoding", "missing", "categories", "skip_bad_parts"),
 )
 
 

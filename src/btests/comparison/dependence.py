@@ -21,8 +21,9 @@ from btests.comparison.compare_options import MAX_ROWS, Options
 from btests.comparison.dependence_text import verdict
 from btests.comparison.encoding import Encoding
 from btests.comparison.format import option, quoted_list
-from btests.comparison.sources import Loaded, load, path_of, unused_delimiter
+from btests.comparison.sources import Loaded, load, path_of, unused_text_format
 from btests.comparison.tokens import mark_missing
+from btests.data.text_format import TextFormat
 from btests.designs import MIN_PAIRS
 from btests.independence import independence_test
 from btests.independence_pipeline import SMALLER_FAMILY
@@ -115,7 +116,7 @@ class TableColumns:
 
 def open_table(source: Any, settings: Settings, sides: Mapping[str, Sequence[str]]) -> TableColumns:
     """Return the table after a check of the names of columns and of the number of rows, with remarks."""
-    found = load(source, "the table", settings.delimiter)
+    found = load(source, "the table", TextFormat(settings.delimiter))
     there = found.table.column_names
     for keyword, names in {**sides, "exclude": settings.exclude, "categories": settings.categories}.items():
         for name in names:
@@ -129,7 +130,7 @@ def open_table(source: Any, settings: Settings, sides: Mapping[str, Sequence[str
     if found.table.num_rows < MIN_PAIRS:
         rows = found.table.num_rows
         raise ValueError(f"{found.name} has {rows} rows; a test of independence needs at least {MIN_PAIRS}")
-    notes = unused_delimiter([path_of(source)], settings.delimiter)
+    notes = unused_text_format([path_of(source)], TextFormat(settings.delimiter))
     tested = {*sides.get("x", ()), *sides["y"]} if sides.get("y") else set(there)
     unused = [name for name in settings.categories if name not in tested]
     notes += [f"{option('categories')} names {name!r}, which was not tested" for name in unused]

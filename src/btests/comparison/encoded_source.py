@@ -188,7 +188,8 @@ class EncodedSource:
     def __repr__(self) -> str:
         side = self.side
         files = dict.fromkeys(
-            (part.delimiter, part.texts, *stamp) for part, stamp in zip(side.parts, side.stamps, strict=True)
+            (part.delimiter, part.encoding, part.commas, part.texts, *stamp)
+            for part, stamp in zip(side.parts, side.stamps, strict=True)
         )
         # Without the split of files into pieces, which does not affect the rows.
         identity = repr((list(files), side.read, side.where, side.types, side.n_rows, self.readers, self.encoding))

@@ -28,7 +28,16 @@ from btests.comparison.joint import Joint, joint_in_memory, joint_of_sources, nu
 from btests.comparison.results import Comparison
 from btests.comparison.row_units import take_units
 from btests.comparison.sources import Loaded, distinct_names, load, unused_options
-from btests.comparison.table_side import Side, bytes_in_memory, cut, memory_of, note_on_copies, open_sides, rows_to_draw
+from btests.comparison.table_side import (
+    Side,
+    bytes_in_memory,
+    cut,
+    memory_of,
+    note_on_copies,
+    note_on_encodings,
+    open_sides,
+    rows_to_draw,
+)
 from btests.comparison.tests import JointTest, run_tests
 from btests.comparison.tokens import mark_missing
 from btests.data.file_names import is_stream
@@ -107,7 +116,9 @@ def run(a: Any, b: Any, options: Options, *, began: float, progress: Progress) -
     saved = recorder(sides, options, memory, partial(progress.rows, "testing"))
     with explaining_resume(saved):
         tables = _read(sides, options, memory, skipped, progress, needed=sum(map(bytes_in_memory, paths)))
-        tables = replace(tables, notes=(*tables.notes, *unused, *note_on_copies(sides)))
+        tables = replace(
+            tables, notes=(*tables.notes, *unused, *note_on_encodings(sides, options), *note_on_copies(sides))
+        )
         joint = joint_in_memory if options.is_drawn else _joint_of_files(tables, saved, progress)
         return _compare(tables, joint, options, began=began, progress=progress)
 
@@ -158,25 +169,26 @@ def _memory(options: Options) -> Any:
 def _load(a: Any, b: Any, options: Options) -> Tables:
     """Return two tables in memory."""
     skipped: list[str] = []
-    sides, excluded = _sides(a, b, options, skipped)
-    notes = [*map(_damaged, skipped), *unused_options((a, b), options, in_pieces=False)]
+    remarks: list[str] = []
+    sides, excluded = _sides(a, b, options, skipped, remarks)
+    notes = [*map(_damaged, skipped), *remarks, *unused_options((a, b), options, in_pieces=False)]
     n_rows = sides[0].table.num_rows, sides[1].table.num_rows
     return Tables(sides, n_rows, excluded, tuple(notes))
 
 
 def _sides(
-    a: Any, b: Any, options: Options, skipped: list[str]
+    a: Any, b: Any, options: Options, skipped: list[str], notes: list[str]
 ) -> tuple[tuple[Loaded, Loaded], tuple[tuple[str, str], ...]]:
     if options.by is not None:
         if b is not None:
             raise ValueError(f"{option('by')} splits one table: name one table, or two without {option('by')}")
-        whole = _loaded(a, "the table", options, skipped)
+        whole = _loaded(a, "the table", options, skipped, notes)
         return split_by(whole, options.by, options.value_a, options.value_b), _split_column(options)
     if b is None:
         raise ValueError(_two_tables())
     if isinstance(a, str) and isinstance(b, str) and a == b == "-":
         raise ValueError("standard input can be one of the tables, not both")
-    one, two = _loaded(a, "a", options, skipped), _loaded(b, "b", options, skipped)
+    one, two = _loaded(a, "a", options, skipped, notes), _loaded(b, "b", options, skipped, notes)
     sources = [str(s) if isinstance(s, str) else t.name for s, t in ((a, one), (b, two))]
     names = distinct_names([one.name, two.name], sources)
     return (Loaded(one.table, names[0]), Loaded(two.table, names[1])), ()
@@ -186,17 +198,18 @@ def _split_column(options: Options) -> tuple[tuple[str, str], ...]:
     return () if options.by is None else ((options.by, "it splits the table into sides"),)
 
 
-def _loaded(source: Any, fallback: str, options: Options, skipped: list[str]) -> Loaded:
+def _loaded(source: Any, fallback: str, options: Options, skipped: list[str], notes: list[str]) -> Loaded:
     skip = skipped if options.skip_bad_parts else None
-    found = load(source, fallback, options.delimiter, skip, memory_of(options.memory))
+    found = load(source, fallback, options.text, skip, memory_of(options.memory), notes=notes)
     return Loaded(mark_missing(found.table, options.missing), found.name)
 
 
 def load_table(source: Any, options: Options) -> tuple[Loaded, list[str]]:
     """Return a table in memory, and remarks on it."""
     skipped: list[str] = []
-    whole = _loaded(source, "the table", options, skipped)
-    return whole, list(map(_damaged, skipped))
+    notes: list[str] = []
+    whole = _loaded(source, "the table", options, skipped, notes)
+    return whole, [*map(_damaged, skipped), *notes]
 
 
 def _damaged(part: str) -> str:

@@ -30,6 +30,7 @@ from btests.data.file_names import INSIDE, file_of, inside_of, is_stream
 from btests.data.files import TABLES
 from btests.data.fragment import can_be_split
 from btests.data.table import from_arrays, read_table, table_of_bytes
+from btests.data.text_format import AS_FOUND, TextFormat
 
 Found = TypeVar("Found")
 
@@ -51,21 +52,23 @@ class Loaded:
 def load(
     source: Any,
     fallback: str,
-    delimiter: str | None = None,
+    text: TextFormat = AS_FOUND,
     skipped: list[str] | None = None,
     memory: int | None = None,
+    *,
+    notes: list[str] | None = None,
 ) -> Loaded:
     """Return the table in a file, a data frame (pandas, polars, pyarrow, ...), an array or a mapping of columns.
 
-    Damaged parts of a folder or pattern are excluded and named in ``skipped`` if it is given. A comparison of files may
-    take ``memory`` bytes, None for all that are free.
+    Damaged parts of a folder or pattern are excluded and named in ``skipped`` if it is given; encodings that were found
+    are named in ``notes``. A comparison of files may take ``memory`` bytes, None for all that are free.
     """
     pa = arrow()
     if isinstance(source, Loaded):
         return source
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
-        return Loaded(read(path, delimiter, skipped, memory), _called(path))
+        return Loaded(read(path, text, skipped, memory, notes), _called(path))
     if isinstance(source, pa.RecordBatch):
         source = pa.Table.from_batches([source])
     if isinstance(source, pa.Table):
@@ -99,14 +102,15 @@ def unused_options(tables: Sequence[Any], options: Options, *, in_pieces: bool) 
         notes.append(f"{why}: the checkpoint {options.checkpoint!r} was not needed")
     if options.memory is not None and not in_pieces and not all(map(_is_in_pieces, given)):
         notes.append(f"{option('memory')} is for files that can be read in pieces; these tables were read whole")
-    return notes + unused_delimiter(given, options.delimiter)
+    return notes + unused_text_format(given, options.text)
 
 
-def unused_delimiter(given: Sequence[str | None], delimiter: str | None) -> list[str]:
-    """Return a remark if a delimiter is named and no table is text; None is a table that is no file."""
-    if delimiter is None or any(path and (is_stream(path) or _is_text(path)) for path in given):
+def unused_text_format(given: Sequence[str | None], text: TextFormat) -> list[str]:
+    """Return a remark if the format of text is named and no table is text; None is a table that is no file."""
+    named = [name for name in ("delimiter", "decimal", "encoding") if getattr(text, name) is not None]
+    if not named or any(path and (is_stream(path) or _is_text(path)) for path in given):
         return []
-    return [f"{option('delimiter')} is for CSV files, and no table is one"]
+    return [f"{option(name)} is for CSV files, and no table is one" for name in named]
 
 
 def path_of(source: Any) -> str | None:
@@ -186,7 +190,13 @@ def _doubles(names: list[str], where: str) -> str:
     return f"{where} has more than one column called {', '.join(map(repr, twice))}"
 
 
-def read(path: str, delimiter: str | None = None, skipped: list[str] | None = None, memory: int | None = None) -> Any:
+def read(
+    path: str,
+    text: TextFormat = AS_FOUND,
+    skipped: list[str] | None = None,
+    memory: int | None = None,
+    notes: list[str] | None = None,
+) -> Any:
     """Return the table in a file, in the parts of a pattern or a folder, or on standard input for ``-``.
 
     Damaged parts are excluded and named in ``skipped`` if it is given, and an error otherwise. A comparison takes at
@@ -196,12 +206,12 @@ def read(path: str, delimiter: str | None = None, skipped: list[str] | None = No
     with naming_delimiter(), naming_memory(None if memory is None else option("memory")):
         if is_stream(path):
             name = _called(path)
-            return _checked_file(table_of_bytes(_stream(path, name), name, delimiter, most), name)
+            return _checked_file(table_of_bytes(_stream(path, name), name, text, most, notes), name)
         parts = TABLES.files(path)
         _require_memory(path, sum(os.stat(file_of(part)).st_size for part in parts))
         tables = []
         for part in parts:
-            table = good_part(partial(read_table, part, delimiter, most), len(parts) > 1, skipped)
+            table = good_part(partial(read_table, part, text, most, notes), len(parts) > 1, skipped)
             if table is not None:
                 tables.append((part, _checked_file(table, part)))
     if not tables:

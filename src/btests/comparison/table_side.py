@@ -27,6 +27,7 @@ from btests.data.columnar import batches
 from btests.data.compression import codec_of, declared_size
 from btests.data.files import TABLES, digests
 from btests.data.fragment import Fragment, open_fragment
+from btests.data.text_format import TextFormat, spoken
 from btests.data.text_limits import plain_bytes
 
 # Bytes that a record batch may have at least, whatever the limit.
@@ -113,9 +114,7 @@ class Side:
         return arrow().schema(list(zip(self.read, self.types, strict=True)))
 
 
-def open_side(
-    path: str, name: str, delimiter: str | None, skipped: list[str] | None, memory: int | None = None
-) -> Side:
+def open_side(path: str, name: str, text: TextFormat, skipped: list[str] | None, memory: int | None = None) -> Side:
     """Return a table of one file or several; damaged parts are named in ``skipped`` if it is given.
 
     What must be read at once may take ``memory`` bytes.
@@ -123,7 +122,7 @@ def open_side(
     files = TABLES.files(path)
     most = None if memory is None else max(_LEAST, memory)
     with naming_delimiter(), naming_memory(option("memory")):
-        found = [good_part(partial(open_fragment, file, delimiter, most), len(files) > 1, skipped) for file in files]
+        found = [good_part(partial(open_fragment, file, text, most), len(files) > 1, skipped) for file in files]
     parts = tuple(part for part in found if part is not None)
     if not parts:
         raise ValueError(f"{path!r} has no part that can be read: {skipped[-1] if skipped else ''}")
@@ -133,9 +132,7 @@ def open_side(
 def open_sides(paths: list[str], options: Options, skipped: list[str] | None, memory: int | None = None) -> list[Side]:
     """Return files that are read in pieces, with the columns to read."""
     names = distinct_names([base_name(path) for path in paths], paths)
-    opened = [
-        open_side(path, name, options.delimiter, skipped, memory) for path, name in zip(paths, names, strict=True)
-    ]
+    opened = [open_side(path, name, options.text, skipped, memory) for path, name in zip(paths, names, strict=True)]
     everywhere = [set(side.names) for side in opened]
     for name in options.columns:
         lacking = [side for side in opened if name not in side.names]
@@ -165,6 +162,14 @@ def note_on_copies(sides: Sequence[Side]) -> list[str]:
         return []
     a, b = (digests([part.path for part in side.parts]) for side in sides)
     return [SAME_FILES] if a == b else []
+
+
+def note_on_encodings(sides: Sequence[Side], options: Options) -> list[str]:
+    """Return a remark on each file whose encoding was found, and is not UTF-8."""
+    if options.encoding is not None:
+        return []
+    found = {part.path: part.encoding for side in sides for part in side.parts if part.encoding is not None}
+    return [f"{path} was read as {spoken(encoding)}" for path, encoding in found.items()]
 
 
 def _names(parts: Sequence[Fragment]) -> tuple[str, ...]:

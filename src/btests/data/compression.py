@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import os
+from collections.abc import Callable
 from typing import Any
 
 from btests._imports import arrow
@@ -60,10 +61,11 @@ def open_input(path: str) -> Any:
 
 def open_bytes(data: bytes, codec: str | None) -> Any:
     """Return the contents of a file as an open file, uncompressed."""
-    file = io.BytesIO(data)
     if codec == "zstd":
         return arrow().CompressedInputStream(arrow().BufferReader(data), codec)
-    return {"gzip": gzip.open, "bz2": bz2.open, "xz": lzma.open}[codec](file) if codec else file
+    file = io.BytesIO(data)
+    openers: dict[str | None, Callable[[Any], Any]] = {"gzip": gzip.open, "bz2": bz2.open, "xz": lzma.open}
+    return openers[codec](file) if codec in openers else file
 
 
 def unpacked(file: Any, where: str, most_bytes: int | None) -> bytes:

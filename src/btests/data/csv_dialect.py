@@ -192,7 +192,7 @@ def too_long(text: str, n_bytes: int, quote: str = "") -> str | None:
     return f"has a row of more than {n_bytes / 1e6:.3g} MB, or {quote or 'a quote'} that is not closed"
 
 
-def convert_options(columns: list[str], types: dict[str, Any]) -> Any:
+def convert_options(columns: list[str], types: dict[str, Any], decimal: str = ".") -> Any:
     """Return pyarrow's options to convert cells: these columns, or all for none of them, with these types."""
     return arrow("pyarrow.csv").ConvertOptions(
         include_columns=columns,
@@ -200,6 +200,7 @@ def convert_options(columns: list[str], types: dict[str, Any]) -> Any:
         strings_can_be_null=True,
         quoted_strings_can_be_null=True,
         null_values=MISSING,
+        decimal_point=decimal,
     )
 
 

@@ -12,6 +12,7 @@ from btests.data.csv_dialect import check_one_column, convert_options, ragged, t
 from btests.data.csv_quotes import QuoteScan, ScannedFile, check_quotes
 from btests.data.errors import DamagedError
 from btests.data.magic import what_it_is
+from btests.data.text_format import TextFormat, comma_numbers, without_commas
 
 # Types that a column may be read as after its first type did not fit all rows.
 _WIDER = {"null": "string", "int64": "double", "bool": "string", "double": "string"}
@@ -25,7 +26,9 @@ _BLOCK = 2**22
 _COLUMN = re.compile(r"In CSV column #(\d+): .*conversion error to ([a-z0-9]+)")
 
 
-def read_csv(data: bytes, where: str, delimiter: str, *, guessed: bool, is_all: bool = True) -> Any:
+def read_csv(
+    data: bytes, where: str, delimiter: str, *, guessed: bool, is_all: bool = True, decimal: str | None = None
+) -> Any:
     """Return the table in the bytes of a file.
 
     Parameters
@@ -40,6 +43,8 @@ def read_csv(data: bytes, where: str, delimiter: str, *, guessed: bool, is_all: 
         Whether the user has not named the delimiter; then another one that is likely is an error.
     is_all : bool
         Whether these are all rows; a quote that is not closed is then an error.
+    decimal : str or None
+        Before the fraction of a number; None is a point, or a comma in columns that have it if ``;`` is the delimiter.
     """
     pa, csv = arrow(), arrow("pyarrow.csv")
     _check_text(data, where)
@@ -52,7 +57,7 @@ def read_csv(data: bytes, where: str, delimiter: str, *, guessed: bool, is_all: 
         # In one thread pyarrow numbers the rows that it refuses.
         options = csv.ReadOptions(block_size=_BLOCK, use_threads=not types)
         try:
-            table = csv.read_csv(pa.BufferReader(data), options, parse, convert_options([], types))
+            table = csv.read_csv(pa.BufferReader(data), options, parse, convert_options([], types, decimal or "."))
             break
         except pa.ArrowInvalid as error:
             match = _COLUMN.search(str(error))
@@ -70,7 +75,9 @@ def read_csv(data: bytes, where: str, delimiter: str, *, guessed: bool, is_all: 
     if guessed:
         _check_delimiter(found, data, where, delimiter)
     _refuse_bytes(table, where)
-    return _with_exact_numbers(table, data, parse, types)
+    if TextFormat(decimal=decimal).has_commas(delimiter):
+        table = comma_numbers(table, named=decimal is not None)
+    return table if decimal == "," else _with_exact_numbers(table, data, parse, types)
 
 
 def _with_exact_numbers(table: Any, data: bytes, parse: Any, types: dict[str, Any]) -> Any:
@@ -86,20 +93,27 @@ def _with_exact_numbers(table: Any, data: bytes, parse: Any, types: dict[str, An
         return table
     try:
         read = csv.ReadOptions(block_size=_BLOCK)
-        return csv.read_csv(pa.BufferReader(data), read, parse, convert_options([], types | huge))
+        exact = csv.read_csv(pa.BufferReader(data), read, parse, convert_options(list(huge), types | huge))
+        for name in huge:
+            table = table.set_column(table.column_names.index(name), name, exact[name])
+        return table
     except pa.ArrowInvalid:  # not whole
         return table
 
 
-def text_batches(file: Any, where: str, columns: list[str], delimiter: str, *, n_bytes: int) -> Iterator[Any]:
-    """Yield columns of an open file as text, ``n_bytes`` bytes of the file at a time."""
+def text_batches(
+    file: Any, where: str, columns: list[str], delimiter: str, *, n_bytes: int, commas: bool = False
+) -> Iterator[Any]:
+    """Yield columns of an open file as text, ``n_bytes`` bytes of the file at a time; numbers without ``commas``."""
     pa, csv = arrow(), arrow("pyarrow.csv")
     parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     options = convert_options(columns, {name: pa.string() for name in columns})
     scan = QuoteScan(where, delimiter)
     scanned = ScannedFile(file, scan)
     try:
-        yield from scanned.checked(csv.open_csv(scanned, csv.ReadOptions(block_size=n_bytes), parse, options))
+        batches = scanned.checked(csv.open_csv(scanned, csv.ReadOptions(block_size=n_bytes), parse, options))
+        for batch in batches:
+            yield _points(batch) if commas else batch
     except pa.ArrowInvalid as error:
         counts = ragged(str(error))
         if counts is not None:
@@ -108,6 +122,10 @@ def text_batches(file: Any, where: str, columns: list[str], delimiter: str, *, n
             raise DamagedError(f"{where!r} is not UTF-8 text: {shortly(error)}") from None
         what = too_long(str(error), n_bytes, scan.open_quote()) or f"is not a readable CSV file: {shortly(error)}"
         raise DamagedError(f"{where!r} {what}") from None
+
+
+def _points(batch: Any) -> Any:
+    return arrow().record_batch([without_commas(column) for column in batch.columns], names=batch.schema.names)
 
 
 def _check_text(data: bytes, where: str) -> None:

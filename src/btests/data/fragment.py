@@ -25,7 +25,9 @@ from btests.data.files import TABLES
 from btests.data.json_array import is_array
 from btests.data.json_table import json_batches, line_blocks, read_json
 from btests.data.magic import LONGEST, check_magic
+from btests.data.recoded import open_utf8
 from btests.data.table import from_arrays, load_arrays
+from btests.data.text_format import AS_FOUND, TextFormat, encoding_of
 
 # Rows, and bytes of text, that are read at a time.
 _ROWS = 2**16
@@ -63,6 +65,10 @@ class Fragment:
         Of text.
     n_rows_about : int
         Number of rows, or an estimate.
+    encoding : str or None
+        Of text that is not UTF-8.
+    commas : bool
+        Whether numbers in text may have a decimal comma.
     texts : tuple of str
         Columns of JSON lines that are text, also where some of it looks like times.
     units : tuple of int or None
@@ -76,6 +82,8 @@ class Fragment:
     schema: Any
     delimiter: str = ","
     n_rows_about: int = 0
+    encoding: str | None = None
+    commas: bool = False
     texts: tuple[str, ...] = ()
     units: tuple[int, int] | None = None
     first_row: int = 0
@@ -105,7 +113,7 @@ class Fragment:
         ] or [self]
 
 
-def open_fragment(path: str, delimiter: str | None = None, most_bytes: int | None = None) -> Fragment:
+def open_fragment(path: str, text: TextFormat = AS_FOUND, most_bytes: int | None = None) -> Fragment:
     """Return a file as a fragment, or raise an error where it does not begin as one of its format.
 
     A record batch of an Arrow file, which is read as a whole, may have ``most_bytes`` bytes.
@@ -121,7 +129,7 @@ def open_fragment(path: str, delimiter: str | None = None, most_bytes: int | Non
         layout = columnar.layout(start) if form in ("parquet", "arrow") else None  # a column may be called PAR1
         if layout in ("file", "stream"):
             refuse_large_batches(path, path, layout, most_batch=most_bytes)
-        found = _OPENERS[form](path, layout or form, delimiter, size)
+        found = _OPENERS[form](path, layout or form, text, size)
     return replace(found, schema=simplified(found.schema))
 
 
@@ -170,7 +178,7 @@ def _edges(fragment: Fragment, n_bytes: int) -> list[tuple[int, int]]:
     return [(i, int(outline.edges[i])) for i in [*found, len(outline.n_bytes)]]
 
 
-def _open_columnar(path: str, form: str, _: str | None, size: int) -> Fragment:
+def _open_columnar(path: str, form: str, _: TextFormat, size: int) -> Fragment:
     schema, n_rows = columnar.header(path, form, size)
     return Fragment(path, form, schema, n_rows_about=n_rows)
 
@@ -185,18 +193,22 @@ def _columnar_batches(fragment: Fragment, columns: list[str]) -> Iterator[Any]:
     yield from batches(n_rows=n_rows)
 
 
-def _open_text(path: str, form: str, delimiter: str | None, size: int) -> Fragment:
-    used = delimiter or default_delimiter(path)
-    head, whole = _first_rows(path, used)
-    table = read_csv(whole, path, used, guessed=delimiter is None, is_all=len(head) < _HEAD)
+def _open_text(path: str, form: str, text: TextFormat, size: int) -> Fragment:
+    used = text.delimiter or default_delimiter(path)
+    with open_input(path) as file:
+        encoding = text.encoding or encoding_of(bytes(file.read(_HEAD)))
+    head, whole = _first_rows(path, used, encoding)
+    guessed = text.delimiter is None
+    table = read_csv(whole, path, used, guessed=guessed, is_all=len(head) < _HEAD, decimal=text.decimal)
     about = _estimate(table.num_rows, len(whole), size, packed=codec_of(path) is not None and len(head) >= _HEAD)
     pa = arrow()
-    return Fragment(path, form, pa.schema([(name, pa.string()) for name in table.column_names]), used, about)
+    schema = pa.schema([(name, pa.string()) for name in table.column_names])
+    return Fragment(path, form, schema, used, about, encoding, text.has_commas(used))
 
 
-def _first_rows(path: str, delimiter: str) -> tuple[bytes, bytes]:
+def _first_rows(path: str, delimiter: str, encoding: str | None) -> tuple[bytes, bytes]:
     """Return the first bytes of a text file, and the whole rows in them: a header and a row at least."""
-    with open_input(path) as file:
+    with open_utf8(path, encoding) as file:
         head = bytes(file.read(_HEAD))
         if len(head) == _HEAD and head[: end_of_last_row(head)].count(b"\n") < 2:
             head += bytes(file.read(_BYTES - _HEAD))
@@ -212,11 +224,12 @@ def _first_rows(path: str, delimiter: str) -> tuple[bytes, bytes]:
 
 
 def _text_batches(fragment: Fragment, columns: list[str]) -> Iterator[Any]:
-    with open_input(fragment.path) as file:
-        yield from text_batches(file, fragment.path, columns, fragment.delimiter, n_bytes=_BYTES)
+    used, commas = fragment.delimiter, fragment.commas
+    with open_utf8(fragment.path, fragment.encoding) as file:
+        yield from text_batches(file, fragment.path, columns, used, n_bytes=_BYTES, commas=commas)
 
 
-def _open_json(path: str, form: str, _: str | None, size: int) -> Fragment:
+def _open_json(path: str, form: str, _: TextFormat, size: int) -> Fragment:
     with open_input(path) as file:
         block = next(line_blocks(file, path, _BYTES), (1, b""))[1]
     table = read_json(block, path)
@@ -236,7 +249,7 @@ def _estimate(n_rows: int, n_bytes: int, size: int, *, packed: bool) -> int:
     return round(n_rows * max(size * (_UNPACKED if packed else 1), n_bytes) / max(1, n_bytes))
 
 
-def _open_npy(path: str, form: str, _: str | None, __: int) -> Fragment:
+def _open_npy(path: str, form: str, _: TextFormat, __: int) -> Fragment:
     arrays = load_arrays(path, path, mapped=True)
     schema = from_arrays({name: array[:1] for name, array in arrays.items()}, path).schema
     return Fragment(path, form, schema, n_rows_about=max(map(len, arrays.values())))
@@ -251,7 +264,7 @@ def _npy_batches(fragment: Fragment, columns: list[str]) -> Iterator[Any]:
         yield from from_arrays(rows, fragment.path).select(columns).combine_chunks().to_batches()
 
 
-_OPENERS: dict[str, Callable[[str, str, str | None, int], Fragment]] = {
+_OPENERS: dict[str, Callable[[str, str, TextFormat, int], Fragment]] = {
     "csv": _open_text,
     "tsv": _open_text,
     "parquet": _open_columnar,

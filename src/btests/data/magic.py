@@ -107,10 +107,15 @@ def recognised(data: bytes) -> str | None:
     """
     if data.startswith(UTF_16):
         return "csv"
-    if len(data.translate(None, _CONTROL)) == len(data):
+    if not has_control(data):
         return format_of_bytes(data.removeprefix(UTF_8).lstrip())
     is_binary = any(data.startswith(start) for start in _FORMATS if start[:1] not in b"[{")
     return format_of_bytes(data) if is_binary else None
+
+
+def has_control(data: bytes) -> bool:
+    """Return whether data hold bytes that text does not."""
+    return len(data.translate(None, _CONTROL)) < len(data)
 
 
 def _is_text(start: bytes) -> bool:

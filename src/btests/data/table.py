@@ -6,6 +6,7 @@ import io
 import os
 import zipfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from btests.data.json_table import read_json_blocks
 from btests.data.magic import LONGEST, ZIP, check_magic, format_of_bytes
 from btests.data.npy import NpyHeader, read_header
 from btests.data.sqlite_table import sqlite_table
+from btests.data.text_format import AS_FOUND, TextFormat, as_utf8, encoding_of, spoken
 from btests.data.text_limits import plain_bytes
 from btests.data.workbook import sheet_text
 
@@ -159,21 +161,35 @@ _ROWS = 2**20
 _JSON_BLOCK = 2**26
 
 
-def read_table(path: str, delimiter: str | None = None, most_bytes: int | None = None) -> Any:
-    """Return the table in a file; raise a `LargeError` where its cells take more than ``most_bytes`` bytes."""
+def read_table(
+    path: str,
+    text: TextFormat = AS_FOUND,
+    most_bytes: int | None = None,
+    notes: list[str] | None = None,
+) -> Any:
+    """Return the table in a file; raise a `LargeError` where its cells take more than ``most_bytes`` bytes.
+
+    An encoding that was found is named in ``notes``.
+    """
     form = TABLES.of(path)
     if form in CONTAINERS:
-        return _contained(file_of(path), path, form, delimiter, most_bytes)
+        return _contained(file_of(path), path, form, text, most_bytes=most_bytes, notes=notes)
     source: str | bytes = path
     codec = codec_of(path)
     if codec is not None or form in ("csv", "tsv", "json"):
         with reading(path), open_input(path) as file:
             source = unpacked(file, path, most_bytes if codec else None)
-    guessed = delimiter is None
-    return _table(source, path, form, delimiter or default_delimiter(path), guessed=guessed, most_bytes=most_bytes)
+    text = replace(text, guess=default_delimiter(path))
+    return _table(source, path, form, text, most_bytes=most_bytes, notes=notes)
 
 
-def table_of_bytes(data: bytes, where: str, delimiter: str | None = None, most_bytes: int | None = None) -> Any:
+def table_of_bytes(
+    data: bytes,
+    where: str,
+    text: TextFormat = AS_FOUND,
+    most_bytes: int | None = None,
+    notes: list[str] | None = None,
+) -> Any:
     """Return the table in the contents of a file; its format is recognised by the first bytes."""
     codec = codec_of_bytes(data)
     if codec is not None:
@@ -181,12 +197,15 @@ def table_of_bytes(data: bytes, where: str, delimiter: str | None = None, most_b
             data = unpacked(file, where, most_bytes)
     form = format_of_bytes(data)
     if form in CONTAINERS:
-        return _contained(data, where, form, delimiter, most_bytes)
-    used = delimiter or ("\t" if form == "tsv" else ",")
-    return _table(data, where, form, used, guessed=delimiter is None, most_bytes=most_bytes)
+        return _contained(data, where, form, text, most_bytes=most_bytes, notes=notes)
+    return _table(
+        data, where, form, replace(text, guess="\t" if form == "tsv" else ","), most_bytes=most_bytes, notes=notes
+    )
 
 
-def _contained(source: str | bytes, where: str, form: str, delimiter: str | None, most_bytes: int | None) -> Any:
+def _contained(
+    source: str | bytes, where: str, form: str, text: TextFormat, *, most_bytes: int | None, notes: list[str] | None
+) -> Any:
     """Return a table in a workbook, a database or an archive, which are a file or its contents."""
     file, wanted = (source, inside_of(where)) if isinstance(source, str) else (where, None)
     with reading(where):
@@ -204,17 +223,27 @@ def _contained(source: str | bytes, where: str, form: str, delimiter: str | None
     inner = TABLES.get(name)
     if inner in CONTAINERS or format_of_bytes(data) in CONTAINERS:
         raise ValueError(f"{name!r} in {file!r} is an archive, a workbook or a database; take it out of {file!r} first")
-    return table_of_bytes(data, f"{file}{INSIDE}{name}", delimiter or _tab(inner), most_bytes)
+    if inner == "tsv" and text.delimiter is None:
+        text = replace(text, delimiter="\t")
+    return table_of_bytes(data, f"{file}{INSIDE}{name}", text, most_bytes, notes)
 
 
-def _tab(form: str | None) -> str | None:
-    return "\t" if form == "tsv" else None
-
-
-def _table(source: str | bytes, where: str, form: str, delimiter: str, *, guessed: bool, most_bytes: int | None) -> Any:
+def _table(
+    source: str | bytes,
+    where: str,
+    form: str,
+    text: TextFormat,
+    *,
+    most_bytes: int | None,
+    notes: list[str] | None,
+) -> Any:
     if form in ("csv", "tsv"):
         assert isinstance(source, bytes), "text is read whole"
-        return read_csv(source, where, delimiter, guessed=guessed)
+        encoding = text.encoding or encoding_of(source)
+        if text.encoding is None and encoding is not None and notes is not None:
+            notes.append(f"{where} was read as {spoken(encoding)}")
+        used, guessed = text.delimiter or text.guess, text.delimiter is None
+        return read_csv(as_utf8(source, where, encoding), where, used, guessed=guessed, decimal=text.decimal)
     with reading(where):
         start, size = _start(source)
         if not size:

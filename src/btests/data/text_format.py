@@ -1,0 +1,134 @@
+"""Encodings and decimal commas of delimited text."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from btests._imports import arrow
+from btests.data.errors import DamagedError
+from btests.data.magic import SOME, UTF_16, has_control, what_it_is
+
+# Numbers with a decimal comma, and numbers whose digits may be grouped by points as well.
+_COMMA = r"^\s*[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][+-]?\d+)?\s*$"
+_NUMBER = r"^\s*[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?([eE][+-]?\d+)?\s*$"
+
+# Bytes beyond ASCII, and those of them that are characters of UTF-8.
+_HIGH = re.compile(rb"[\x80-\xff]+")
+_VALID = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+
+
+@dataclass(frozen=True, slots=True)
+class TextFormat:
+    """How delimited text is read, as users name it; None is found from the file.
+
+    Attributes
+    ----------
+    delimiter : str or None
+        Character between cells.
+    decimal : str or None
+        ``","`` or ``"."`` before the fraction of a number; a comma is found where ``";"`` is the delimiter.
+    encoding : str or None
+        Name of an encoding; UTF-8, UTF-16 with its mark and Latin-1 are found.
+    guess : str
+        Delimiter by the name or the content of the file, for want of one that is named.
+    """
+
+    delimiter: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    guess: str = ","
+
+    def has_commas(self, delimiter: str) -> bool:
+        """Return whether numbers may have a decimal comma in text with this delimiter."""
+        return self.decimal == "," or (self.decimal is None and delimiter == ";")
+
+
+#: Text of which nothing is named.
+AS_FOUND = TextFormat()
+
+
+def encoding_of(data: bytes) -> str | None:
+    """Return the encoding of text that is not UTF-8, by its first bytes or all of them; None for UTF-8 and no text.
+
+    Text is Latin-1 (cp1252, its superset) if most of its bytes beyond ASCII are no characters of UTF-8: else it is
+    UTF-8 with some damage.
+
+    Examples
+    --------
+    >>> [encoding_of("größe".encode(name)) for name in ("utf-8", "latin-1", "utf-16")]
+    [None, 'latin-1', 'utf-16']
+    """
+    if data.startswith(UTF_16) and not data.startswith(b"\xff\xff"):
+        return "utf-16"
+    if what_it_is(data) is not None or has_control(data[:SOME]):
+        return None
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(data)  # whose last character may be cut off
+    except UnicodeDecodeError:
+        high, valid = (sum(map(len, pattern.findall(data))) for pattern in (_HIGH, _VALID))
+        return "latin-1" if 2 * valid < high else None
+    return None
+
+
+def spoken(encoding: str) -> str:
+    """Return the name of an encoding that was found, as messages have it."""
+    return {"latin-1": "Latin-1", "utf-16": "UTF-16"}.get(encoding, encoding)
+
+
+def decoder(encoding: str) -> codecs.IncrementalDecoder:
+    """Return a decoder; that of Latin-1 takes the letters of cp1252 for bytes that are none in Latin-1."""
+    if encoding == "latin-1":
+        return codecs.getincrementaldecoder("cp1252")("btests-latin-1")
+    return codecs.getincrementaldecoder(encoding)()
+
+
+def _as_latin(error: UnicodeError) -> tuple[str, int]:
+    """Return the characters of Latin-1 for the five bytes that cp1252 does not have."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return error.object[error.start : error.end].decode("latin-1"), error.end
+
+
+codecs.register_error("btests-latin-1", _as_latin)
+
+
+def as_utf8(data: bytes, where: str, encoding: str | None) -> bytes:
+    """Return text in an encoding as UTF-8; unchanged for None."""
+    if encoding is None:
+        return data
+    try:
+        return decoder(encoding).decode(data, True).encode()
+    except (UnicodeError, LookupError):
+        raise DamagedError(f"{where!r} is not text in the encoding {spoken(encoding)}") from None
+
+
+def without_commas(column: Any, pattern: str = _COMMA) -> Any:
+    """Return a column of texts in which numbers with a decimal comma have a point, and no other points."""
+    pc = arrow("pyarrow.compute")
+    plain = pc.replace_substring(pc.replace_substring(column, ".", ""), ",", ".")
+    return pc.if_else(pc.match_substring_regex(column, pattern), plain, column)
+
+
+def comma_numbers(table: Any, *, named: bool) -> Any:
+    """Return a table whose texts are numbers where all cells of a column are such with a decimal comma.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        Cells that are no numbers with a decimal point are texts.
+    named : bool
+        Whether the user has named the comma: points then group digits, also in columns without a comma.
+    """
+    pa, pc = arrow(), arrow("pyarrow.compute")
+    for place, column in enumerate(table.columns):
+        if not pa.types.is_string(column.type):
+            continue
+        if not pc.all(pc.match_substring_regex(column, _NUMBER)).as_py():
+            continue
+        if named or pc.any(pc.match_substring_regex(column, _COMMA)).as_py():
+            numbers = pc.utf8_trim_whitespace(without_commas(column, _NUMBER)).cast(pa.float64())
+            table = table.set_column(place, table.field(place).name, numbers)
+    return table
