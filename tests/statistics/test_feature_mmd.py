@@ -130,13 +130,26 @@ def test_features_are_in_float32_where_that_is_accurate() -> None:
     kernels = Gaussian(2.0), Gaussian(1.0), Gaussian(1e-5)
     statistic, wanted = (FeatureMMD(kernels, 32, dtype=dtype).prepare(x, y) for dtype in ("float32", "float64"))
     assert statistic.prepared is not None
-    assert [chain.in_float32 for chain in statistic.prepared.chains] == [True, False]
+    assert [value.chain.in_float32 for value in statistic.prepared.values] == [True, False]  # type: ignore[attr-defined]
     assert [a.abs_error < 1e-5 for a in statistic.accuracy(x, y)] == [True, True, True]
     plan = plan_for(statistic, 500, 500, 100)
     found, exact = (summarize_all(one, x, y, plan) for one in (statistic, wanted))
     assert found[0].mean() != exact[0].mean()
     assert found[0].mean() == pytest.approx(exact[0].mean(), abs=1e-6)
     assert found[2].mean() == exact[2].mean()
+
+
+@pytest.mark.skipif(not is_available(), reason="no compiled loops")
+def test_tests_in_float32_have_the_bits_of_files(tmp_path: Path) -> None:
+    x, y = np.random.default_rng(9).normal(size=(2, 3000, 3)).astype(np.float32)
+    options: dict[str, Any] = {"kernel": Gaussian(1.0), "statistic": "features", "seed": 1}
+    single, double = (btest(x, y, dtype=dtype, **options) for dtype in ("float32", "float64"))
+    assert single.statistic != double.statistic
+    assert single.statistic == pytest.approx(double.statistic, abs=1e-6)
+    for name, rows in (("x", x), ("y", y)):
+        np.save(tmp_path / f"{name}.npy", rows)
+    found = btest(tmp_path / "x.npy", tmp_path / "y.npy", dtype="float32", **options)
+    assert (found.statistic, found.pvalue) == (single.statistic, single.pvalue)
 
 
 @pytest.mark.parametrize(("plain", "in_float32"), [(True, False), (False, False), (False, True)])
@@ -323,7 +336,6 @@ def test_bad_input() -> None:
         ({"block_size": 10}, "no blocks"),
         ({"block_exponent": 0.4}, "no blocks"),
         ({"null": Normal()}, r"takes null=SignFlip\(\)"),
-        ({"dtype": "float32"}, "features are in float64"),
         ({"units": ([1] * 40, [2] * 40)}, "no other statistic"),
     ]
     for options, message in cases:

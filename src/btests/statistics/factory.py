@@ -39,8 +39,6 @@ def choose_statistic(value: Any, dtype: str = "float64", *, shares_flips: bool =
             raise ValueError(f"statistic must be 'blocks', 'features' or a class such as MMD, got {brief(value)}")
         if value == "features" and not shares_flips:
             raise ValueError("statistic='features' takes null=SignFlip(): other null distributions are for blocks")
-        if value == "features" and dtype != "float64":
-            raise ValueError(f"dtype={dtype!r} is for blocks; features are in float64, of rows of either type")
         suits = shares_flips and dtype == "float64"
         return Choice(None, value == "features" if value is not None or not suits else None)
     check_factory(value, dtype)

@@ -86,6 +86,10 @@ class Stream:
         statistic: StatisticFactory | str | None = None,
     ) -> None:
         factory, features = choose_statistic(statistic, dtype)
+        if features and dtype != "float64":
+            raise ValueError(
+                f"dtype={dtype!r} is for blocks; features of streams are in float64, of rows of either type"
+            )
         if features and block_size is not None:
             raise ValueError("statistic='features' has no blocks: leave out block_size")
         if any(getattr(one, "adds_rows", False) for one in (kernel, factory)):
