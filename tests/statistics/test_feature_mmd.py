@@ -327,7 +327,7 @@ def test_the_default_takes_features_where_one_block_is_too_much() -> None:
     assert btest(x, y, seed=0, budget=1e-5).block_rule == "features"
     assert btest(x, y, seed=0, budget=1e-5, statistic="blocks").block_rule == "n^0.5"
     assert btest(x, y, seed=0, budget=1e-5, kernel=Energy()).block_rule == "features"
-    assert btest(x, y, seed=0, budget=1e-5, kernel=Aggregate(FisherFamily())).block_rule == "one block"
+    assert btest(x, y, seed=0, budget=1e-5, kernel=Aggregate(FisherFamily())).block_rule == "n^0.5"
 
 
 def test_bad_input() -> None:
