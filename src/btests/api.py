@@ -128,17 +128,18 @@ def btest(
     workers : int, str or distributed.Client, optional
         Compute on a cluster of dask.distributed (``btests[dask]``): a number of processes to start on this machine, the
         address of a scheduler such as ``"tcp://host:8786"``, or a ``distributed.Client``. None is the client that is
-        there, for dask arrays and data frames, and this process for all else. Rows go from worker to worker, only
-        summaries come here, and the answer is the same to the last bit; files must be where workers find them, too.
+        there, for dask arrays and data frames, and this process for all else. Rows of blocks go from worker to worker,
+        with features no row moves; only summaries come here, and the answer is the same to the last bit. Files must be
+        where workers find them, too.
     paired : bool
         Whether rows i of x and of y are of one subject, measured twice. They stay side by side, and only they swap
         places: the p-value is exact however the two measurements of a subject depend on one another.
     statistic : {"blocks", "features"}, callable or None
         ``"blocks"`` compares the rows of each block by exact kernel values; ``"features"`` all rows at once by
         explicit features of the kernels, in linear time and one pass, with as many as the budget affords: 64 to 256
-        random frequencies or, for kernels without a spectrum, 32 to 256 landmarks. ``None`` is one block of all rows where the budget affords it and lengths differ by a quarter at
-        most, and features otherwise, if all kernels have them (see :class:`btests.FeatureMMD`) and nothing else is said
-        of blocks. Or a class or function from a tuple of kernels to a statistic (``docs/extending.md``), such as
+        random frequencies or, for kernels without a spectrum, 32 to 256 landmarks. ``None`` is one block of all rows
+        where the budget affords it and lengths differ by a quarter at most, and features otherwise, if all kernels have
+        them (see :class:`btests.FeatureMMD`) and nothing else is said of blocks. Or a class or function from a tuple of kernels to a statistic (``docs/extending.md``), such as
         :class:`btests.WithReplacement`, which draws blocks from all rows. If the statistic has several members, the
         p-value is that of the strongest, corrected for their number.
     units : str or (array_like, array_like), optional
