@@ -135,11 +135,12 @@ def btest(
         Whether rows i of x and of y are of one subject, measured twice. They stay side by side, and only they swap
         places: the p-value is exact however the two measurements of a subject depend on one another.
     statistic : {"blocks", "features"}, callable or None
-        ``"blocks"`` compares the rows of each block by exact kernel values; ``"features"`` all rows at once by
-        explicit features of the kernels, in linear time and one pass, with as many as the budget affords: 64 to 256
-        random frequencies or, for kernels without a spectrum, 32 to 256 landmarks. ``None`` is one block of all rows
-        where the budget affords it and lengths differ by a quarter at most, and features otherwise, if all kernels have
-        them (see :class:`btests.FeatureMMD`) and nothing else is said of blocks. Or a class or function from a tuple of kernels to a statistic (``docs/extending.md``), such as
+        ``"blocks"`` compares the rows of each block by exact kernel values; ``"features"`` all rows at once by explicit
+        features of the kernels, in linear time and one pass, with as many as the budget affords: 64 to 256 random
+        frequencies or, for kernels without a spectrum, 32 to 256 landmarks. ``None`` is one block of all rows where the
+        budget affords it, and features otherwise, if nothing else is said of blocks; features of kernels with a
+        spectrum also where lengths differ by more than a quarter (see :class:`btests.FeatureMMD`). Or a class or
+        function from a tuple of kernels to a statistic (``docs/extending.md``), such as
         :class:`btests.WithReplacement`, which draws blocks from all rows. If the statistic has several members, the
         p-value is that of the strongest, corrected for their number.
     units : str or (array_like, array_like), optional
@@ -236,8 +237,8 @@ def energy_test(x: Any, y: Any, *, exponent: float = 1.0, **options: Any) -> Tes
     Returns
     -------
     TestResult
-        Its statistic is the unbiased energy distance ``2 E|x - y|^a - E|x - x'|^a - E|y - y'|^a``, or about that where
-        features take the place of one block (``statistic="blocks"`` prevents it).
+        Its statistic is the unbiased energy distance ``2 E|x - y|^a - E|x - x'|^a - E|y - y'|^a``, or about that beyond
+        one block of all rows, where features take its place (``statistic="blocks"`` prevents it).
 
     See Also
     --------

@@ -67,7 +67,9 @@ class BlockRule:
         """
         return min(n, self.size) if self.size is not None else root(n, self.exponent or PAPER_EXPONENT)
 
-    def size_for(self, n_x: int, n_y: int, pair_seconds: float, *, has_features: bool = False) -> BlockSize:
+    def size_for(
+        self, n_x: int, n_y: int, pair_seconds: float, *, has_features: bool = False, has_spectra: bool = True
+    ) -> BlockSize:
         """Return the block size for samples of these lengths.
 
         Parameters
@@ -78,7 +80,10 @@ class BlockRule:
             Estimated time of all kernels for one pair of rows: see :func:`btests.statistics.cost.pair_seconds`. An
             estimate from counts alone, so that the block size is the same on every machine and for any load.
         has_features : bool
-            Whether all kernels have random features.
+            Whether features of all kernels may take the place of blocks.
+        has_spectra : bool
+            Whether they are random Fourier features. Others estimate MMD^2 of samples of different lengths less
+            accurately, and leave one block as it is where the budget affords it.
         """
         n = min(n_x, n_y)
         if self.size is not None:
@@ -88,7 +93,7 @@ class BlockRule:
             return BlockSize(root(n, self.exponent), f"n^{self.exponent:g}")
         # One block evaluates each pair of the pooled rows once; m blocks of 1/m of the rows, an m-th of them.
         n_blocks = math.ceil((n_x + n_y) ** 2 / 2.0 * pair_seconds / self.budget)
-        unequal = max(n_x, n_y) > UNEQUAL * n
+        unequal = has_spectra and max(n_x, n_y) > UNEQUAL * n
         if self.features or (self.features is None and has_features and (n_blocks > 1 or unequal)):
             return BlockSize(n, FEATURES)
         if n_blocks <= 1:

@@ -187,7 +187,10 @@ def groups_independence(source: Any, x: Sequence[str], y: Sequence[str], setting
 def run_pair(
     x: Array, y: Array, settings: Settings, notes: list[str], *, budget: float | None, null: Null | str | None
 ) -> TestResult:
-    """Return the test of coordinates (n, d) and (n, e), which are on one scale; warnings become notes."""
+    """Return the test of coordinates (n, d) and (n, e), which are on one scale; warnings become notes.
+
+    In blocks: pairs of columns share a budget, which may be less than features of few frequencies take.
+    """
     kernel = "gaussian" if settings.statistic == "hsic" and settings.n_kernels == 1 else None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -195,6 +198,7 @@ def run_pair(
             x,
             y,
             statistic=settings.statistic,
+            method="blocks",
             kernel_x=kernel,
             kernel_y=kernel,
             null=null,

@@ -22,6 +22,7 @@ from btests.data.source import Source
 from btests.execution.checkpoint import Recorder
 from btests.execution.out_of_core import OutOfCoreSample
 from btests.execution.samples import OutOfCoreSamples, open_samples
+from btests.kernels.random_fourier import has_features
 from btests.nulls import Null, SignFlip
 from btests.nulls.named_nulls import null_of
 from btests.nulls.null import kinds_of_blocks, wants_gram
@@ -167,7 +168,8 @@ def _takes_features(kernel: Any, rule: BlockRule, x: Source, y: Source) -> bool:
     elif chosen is not None:
         return False
     suits = prefers_features(kernels)
-    size = rule.size_for(x.n_rows, y.n_rows, pair_seconds(kernels, x.width), has_features=suits)
+    seconds, spectra = pair_seconds(kernels, x.width), all(map(has_features, kernels))
+    size = rule.size_for(x.n_rows, y.n_rows, seconds, has_features=suits, has_spectra=spectra)
     return suits and size.rule == FEATURES
 
 

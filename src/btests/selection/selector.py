@@ -10,6 +10,7 @@ from btests.block_size import BlockRule, BlockSize
 from btests.data.sample import AnySample
 from btests.data.unit_sample import UnitSample
 from btests.kernels.kernel import Kernel
+from btests.kernels.random_fourier import has_features
 from btests.statistics import Executor, in_memory
 from btests.statistics.cost import seconds_of
 from btests.statistics.feature_mmd import prefers_features
@@ -75,8 +76,9 @@ class Setting:
     def block_size(self, x: AnySample, y: AnySample, kernels: Sequence[Kernel]) -> BlockSize:
         """Return the block size for testing two samples with these kernels."""
         suits = prefers_features(kernels, are_objects=not x.is_numeric, paired=len(x) == len(y))
-        seconds = seconds_of(kernels, x, y)
-        return self.rule.size_for(len(x), len(y), seconds, has_features=suits and not isinstance(x, UnitSample))
+        suits = suits and not isinstance(x, UnitSample)
+        seconds, spectra = seconds_of(kernels, x, y), all(map(has_features, kernels))
+        return self.rule.size_for(len(x), len(y), seconds, has_features=suits, has_spectra=spectra)
 
 
 @runtime_checkable
