@@ -153,6 +153,33 @@ def itself(value: Any) -> Any:
     return value
 
 
+@dataclass(slots=True)
+class SharedValue:
+    """A value that many tasks need, as the future of a task that returns it."""
+
+    cluster: Cluster
+    prefix: str
+    value: Any
+    future: Any = None
+
+    def __post_init__(self) -> None:
+        self.future = self.cluster.submit(self.prefix, itself, self.value)
+
+    def renew(self) -> None:
+        """Submit the task again if it has failed, since the worker that was to run it was lost because of another.
+
+        Otherwise all tasks that need the value would fail with it.
+        """
+        wait(self.cluster, [self.future])
+        if is_lost_worker(failure(self.cluster, self.future)):
+            self.release()
+            self.future = self.cluster.submit(self.prefix, itself, self.value)
+
+    def release(self) -> None:
+        """Release the future."""
+        release([self.future])
+
+
 def on_source(function: Any, source: Source, rows: RowRange, *arguments: Any) -> Any:
     """Apply a function to rows of a source."""
     return function(StoredRange(source, rows.first, rows.last), *arguments)
@@ -218,6 +245,8 @@ class RangeTasks:
         self, prefix: str, function: Any, rows: RowRange, arguments: Callable[[RowRange], tuple[Any, ...]]
     ) -> list[tuple[RowRange, Any]]:
         """Submit a range again whose workers were lost, perhaps because of another task: alone, then in halves."""
+        if "source" in self._held:
+            self._held["source"].renew()
         (future,) = self.submit(prefix, function, [rows], [arguments(rows)])
         wait(self.cluster, [future])
         error = failure(self.cluster, future)
@@ -244,7 +273,7 @@ class RangeTasks:
     def close(self) -> None:
         """Release what the tasks share."""
         if "source" in self._held:
-            release([self._held["source"]])
+            self._held["source"].release()
         self._held.clear()
 
     def _on_rows(self, prefix: str, function: Any, rows: RowRange, arguments: tuple[Any, ...]) -> Any:
@@ -253,8 +282,8 @@ class RangeTasks:
             own = np.ascontiguousarray(source.array[rows.first : rows.last], dtype=source.dtype)
             return self.cluster.submit(prefix, on_array, function, own, source.name, rows, *arguments, of=of)
         if "source" not in self._held:  # of thousands of files, it is too large to be sent with each task
-            self._held["source"] = self.cluster.submit("btests_source", itself, with_absolute_paths(source))
-        return self.cluster.submit(prefix, on_source, function, self._held["source"], rows, *arguments, of=of)
+            self._held["source"] = SharedValue(self.cluster, "btests_source", with_absolute_paths(source))
+        return self.cluster.submit(prefix, on_source, function, self._held["source"].future, rows, *arguments, of=of)
 
     def _on_partitions(
         self, prefix: str, function: Any, ranges: Sequence[RowRange], arguments: Sequence[tuple[Any, ...]]

@@ -34,9 +34,10 @@ def rows_of_source(tasks: RangeTasks, permuted: PermutedRows, positions: Index) 
         futures = tasks.submit("btests_rows", take_rows, ranges, list(map(wanted, ranges)))
         try:
             wait(cluster, futures)
-            for i, rows in reversed(list(enumerate(ranges))):
-                if is_lost_worker(failure(cluster, futures[i])):
-                    release([futures[i]])
+            for rows, future in zip(ranges, list(futures), strict=True):
+                if is_lost_worker(failure(cluster, future)):
+                    release([future])
+                    i = futures.index(future)
                     futures[i : i + 1] = [one for _, one in tasks.retry("btests_rows", take_rows, rows, wanted)]
             found, error = outcome(cluster, futures)
         finally:

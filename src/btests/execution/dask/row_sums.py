@@ -15,7 +15,7 @@ from btests.data.row_permutation import Order
 from btests.data.sample import Location, RowSlice
 from btests.execution.dask.cluster import Cluster, ClusterError
 from btests.execution.dask.futures import failure, is_lost_worker, outcome, release, submitting, wait
-from btests.execution.dask.range_tasks import MEMORY_RATIO, RangeReader, RangeTasks, RowRange, itself
+from btests.execution.dask.range_tasks import MEMORY_RATIO, RangeReader, RangeTasks, RowRange, SharedValue
 from btests.execution.out_of_core import Done, Found, OutOfCoreSample, divided
 from btests.plan import Array, Plan
 from btests.statistics import Statistic
@@ -150,19 +150,20 @@ class SumRun:
     sides: tuple[Side, Side]
     tasks: tuple[RangeTasks, RangeTasks]
     plan: Plan
-    _shared: list[Any] = field(default_factory=list, repr=False)
+    _shared: list[SharedValue] = field(default_factory=list, repr=False)
 
     def run(self, done: Done) -> Found:
         """Yield numbers of rows and the summaries of their blocks, as they are computed."""
         pending: list[_Batch] = []
         with submitting(self.cluster):
             try:
-                self._shared.append(self.cluster.submit("btests_task", itself, self._task()))
+                self._shared.append(SharedValue(self.cluster, "btests_task", self._task()))
                 yield from self._run(done, pending)
             finally:  # an error, or the caller has closed this generator
                 for batch in pending:
                     batch.release()
-                release(self._shared)
+                for shared in self._shared:
+                    shared.release()
 
     def _task(self) -> SumTask:
         step = self.cluster.sizes.chunk
@@ -213,7 +214,7 @@ class SumRun:
         """Submit some ranges of a batch, and the tree of tasks that adds the sums of all of them."""
         for side, tasks in enumerate(self.tasks):
             own = [leaf for leaf in leaves if leaf.side == side]
-            arguments = [(self._shared[0], side, self._span(batch.chunk, side))] * len(own)
+            arguments = [self._arguments(batch, side)] * len(own)
             futures = tasks.submit("btests_sums", sum_rows, [leaf.rows for leaf in own], arguments)
             for leaf, future in zip(own, futures, strict=True):
                 leaf.future = future
@@ -249,9 +250,15 @@ class SumRun:
         self._submit(batch, [])
 
     def _retried(self, batch: _Batch, leaf: _Leaf) -> list[_Leaf]:
-        argument = (self._shared[0], leaf.side, self._span(batch.chunk, leaf.side))
-        found = self.tasks[leaf.side].retry("btests_sums", sum_rows, leaf.rows, lambda rows: argument)
+        def arguments(rows: RowRange) -> tuple[Any, ...]:
+            self._shared[0].renew()
+            return self._arguments(batch, leaf.side)
+
+        found = self.tasks[leaf.side].retry("btests_sums", sum_rows, leaf.rows, arguments)
         return [_Leaf(leaf.side, rows, future) for rows, future in found]
+
+    def _arguments(self, batch: _Batch, side: int) -> tuple[Any, ...]:
+        return self._shared[0].future, side, self._span(batch.chunk, side)
 
     def _summaries(self, chunk: tuple[int, int], sums: Array) -> tuple[Summary, ...]:
         """Return the summary of some blocks for each level of the sums (groups, levels, 2 f).
