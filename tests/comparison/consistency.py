@@ -115,7 +115,9 @@ def _of_text(document: Document, text: str) -> Iterator[str]:
     words = " ".join(text.split())
     if " ".join(verdict["text"].split()) not in words:
         yield "the verdict is not on the screen"
-    if verdict["different"] == bool(re.match(r"No (difference found|evidence)", verdict["text"])):
+    if verdict["different"] == bool(
+        re.match(r"No (difference found|evidence)|.* are identical", verdict["text"], re.DOTALL)
+    ):
         yield f"the verdict is {verdict['different']}, and its text {verdict['text']!r}"
     starred = len(re.findall(r"^\* (?!changed)", text, re.MULTILINE))
     marks = "changed" if verdict["tolerance"] is None else "beyond"
