@@ -13,6 +13,7 @@
 #   make mixed        level and power of btests compare on real tables (a quarter of an hour)
 #   make anytime      false alarms and delays of the sequential test (an hour)
 #   make independence level and power of tests of independence (half an hour)
+#   make linear-time  Nystroem features, and features in tests of independence, beside blocks (ten minutes)
 #   make ho-shieh     level and power of the B-test's relatives by Ho and Shieh (ten minutes)
 #   make designs      levels of tests of units and of weighted rows (five minutes)
 #   make features     power, time and levels of random Fourier features (three quarters of an hour)
@@ -63,7 +64,7 @@ fuzz: .venv-test/installed
 faults: .venv-test/installed
 	.venv-test/bin/python -m tests.faults
 
-STUDIES := reproduce levels power coverage choices mixed anytime independence ho-shieh designs features small-tables
+STUDIES := reproduce levels power coverage choices mixed anytime independence linear-time ho-shieh designs features small-tables
 .PHONY: $(STUDIES) $(STUDIES:=-quick)
 
 # Each runs from this folder, where `studies` is, with the package of an environment; arguments after the name.
@@ -82,6 +83,9 @@ power power-quick features features-quick: .venv-power/installed .venv-power/pee
 
 coverage coverage-quick choices choices-quick anytime anytime-quick independence independence-quick: .venv/installed
 	$(RUN).$(@:-quick=) $(QUICK)
+
+linear-time linear-time-quick: .venv/installed
+	$(RUN).linear_time $(QUICK)
 
 ho-shieh ho-shieh-quick: .venv/installed
 	$(RUN).ho_shieh $(QUICK)
