@@ -201,17 +201,17 @@ class NpySource:
                 pages = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except (OSError, ValueError) as error:
             raise DamagedError(f"{self.path!r} cannot be read: {shortly(error)}") from None
-        with pages:
-            if len(pages) < self._offset + self.n_rows * self.width * self._stored.itemsize:
-                raise DamagedError(f"{self.path!r} was cut off while it was read")
-            if hasattr(pages, "madvise"):
-                pages.madvise(mmap.MADV_RANDOM)  # a row, not the megabyte around it
-            cells = np.frombuffer(pages, self._stored, self.n_rows * self.width, self._offset)
-            if self._by_column:
-                found[:] = cells.reshape(self.width, self.n_rows)[:, rows].T
-            else:
-                np.take(cells.reshape(self.n_rows, self.width), rows, axis=0, out=found, mode="clip")
-            del cells  # the map cannot be closed while an array refers to it
+        # The map is not closed but freed with the last array that refers to it: a profiler, such as that of dask's
+        # workers, may hold the frames of functions that got one, and closing would then raise BufferError.
+        if len(pages) < self._offset + self.n_rows * self.width * self._stored.itemsize:
+            raise DamagedError(f"{self.path!r} was cut off while it was read")
+        if hasattr(pages, "madvise"):
+            pages.madvise(mmap.MADV_RANDOM)  # a row, not the megabyte around it
+        cells = np.frombuffer(pages, self._stored, self.n_rows * self.width, self._offset)
+        if self._by_column:
+            found[:] = cells.reshape(self.width, self.n_rows)[:, rows].T
+        else:
+            np.take(cells.reshape(self.n_rows, self.width), rows, axis=0, out=found, mode="clip")
 
     def _checked(self, found: Rows, number: Any) -> Rows:
         warn_of_huge_whole_numbers(found, repr(self.name))
