@@ -29,7 +29,8 @@ from benchmarks.tables import Cell, Table, verdict
 from btests import FeatureMMD, Gaussian
 from btests.data.sample import RowSlice, Sample
 from btests.execution.dask.cluster import TaskSizes
-from btests.execution.dask.range_tasks import RowRange, on_source
+from btests.execution.dask.range_tasks import on_source
+from btests.execution.dask.row_ranges import RowRange
 from btests.execution.dask.row_sums import FAN_IN, add, sum_rows
 from btests.plan import Array, Plan
 

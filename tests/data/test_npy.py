@@ -9,6 +9,7 @@ import subprocess
 import sys
 from functools import partial
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,26 @@ def test_sweeps_and_single_reads_agree(tmp_path: Path, monkeypatch: pytest.Monke
     for bytes_a_fault in (0, 10**9):
         monkeypatch.setattr(npy, "_BYTES_A_FAULT", bytes_a_fault)
         same(source.take(rows), array[rows])
+
+
+def test_rows_are_taken_while_a_profiler_holds_frames(tmp_path: Path) -> None:
+    # Frames that are held keep their arrays, and a map with arrays cannot be closed.
+    np.save(tmp_path / "x.npy", np.arange(400_000.0).reshape(100_000, 4))
+    source, rows, done = open_npy(tmp_path / "x.npy"), np.arange(7, 100_000, 20_000), Event()
+
+    def hold() -> None:
+        held: list[Any] = []
+        while not done.is_set():
+            held = [*held[-2:], list(sys._current_frames().values())]
+
+    holder = Thread(target=hold)
+    holder.start()
+    try:
+        for _ in range(200):
+            assert source.take(rows)[:, 0].tolist() == (4.0 * rows).tolist()
+    finally:
+        done.set()
+        holder.join()
 
 
 def test_other_versions_of_the_format(tmp_path: Path) -> None:

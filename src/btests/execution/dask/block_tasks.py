@@ -16,7 +16,7 @@ from btests.data.sample import Location, RowSlice
 from btests.data.source import Rows
 from btests.execution.dask.cluster import Cluster, ClusterError
 from btests.execution.dask.futures import is_lost_worker, outcome, release, submitting, wait
-from btests.execution.dask.range_tasks import MEMORY_RATIO
+from btests.execution.dask.row_ranges import MEMORY_RATIO
 from btests.execution.dask.row_sums import Side, SumRun
 from btests.execution.dask.sharded_sample import ShardedSample, ShardFuture
 from btests.execution.dask.shards import Shard, concatenated

@@ -8,7 +8,8 @@ from btests.data.arrays import ArraySource
 from btests.data.permuted import PermutedRows
 from btests.data.source import Rows
 from btests.execution.dask.futures import failure, is_lost_worker, outcome, release, submitting, wait
-from btests.execution.dask.range_tasks import RangeReader, RangeTasks, RowRange
+from btests.execution.dask.range_tasks import RangeTasks
+from btests.execution.dask.row_ranges import RangeReader, RowRange
 from btests.plan import Index
 
 

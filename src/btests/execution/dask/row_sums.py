@@ -15,7 +15,8 @@ from btests.data.row_permutation import Order
 from btests.data.sample import Location, RowSlice
 from btests.execution.dask.cluster import Cluster, ClusterError
 from btests.execution.dask.futures import failure, is_lost_worker, outcome, release, submitting, wait
-from btests.execution.dask.range_tasks import MEMORY_RATIO, RangeReader, RangeTasks, RowRange, SharedValue
+from btests.execution.dask.range_tasks import RangeTasks, SharedValue
+from btests.execution.dask.row_ranges import MEMORY_RATIO, RangeReader, RowRange
 from btests.execution.out_of_core import Done, Found, OutOfCoreSample, divided
 from btests.plan import Array, Plan
 from btests.statistics import Statistic

@@ -15,7 +15,8 @@ from btests.data.source import Rows, Source
 from btests.execution.dask.cluster import Cluster, ClusterError
 from btests.execution.dask.environment import path_exists
 from btests.execution.dask.futures import failure, is_lost_worker, outcome, release, submitting, wait
-from btests.execution.dask.range_tasks import RangeTasks, RowRange
+from btests.execution.dask.range_tasks import RangeTasks
+from btests.execution.dask.row_ranges import RowRange
 from btests.execution.dask.row_sampling import rows_of_source
 from btests.execution.dask.shards import RowPositions, extents, rows_at, write_shard
 from btests.plan import Index

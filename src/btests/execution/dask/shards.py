@@ -16,7 +16,7 @@ from btests._memory import amount
 from btests.data.row_permutation import Order, gather, octets
 from btests.data.source import Rows
 from btests.execution.dask.cluster import ClusterError
-from btests.execution.dask.range_tasks import RangeReader
+from btests.execution.dask.row_ranges import RangeReader
 from btests.plan import Index
 
 # Rows that are sorted and written at a time.
