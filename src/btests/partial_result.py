@@ -27,6 +27,9 @@ from btests.summary import Summary
 # What a message calls that in which partial results differ, where its name does not say it.
 _IN_WORDS = {"width": "the number of columns", "dtype": "their arithmetic (dtype)"}
 
+# Sums over all rows do not tell whether rows were sorted, as the values of neighbouring blocks do.
+_PARTNERS = "rows of one number are partners: two streams that are each sorted would be rejected without a difference"
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PartialResult:
@@ -138,7 +141,10 @@ class PartialResult:
         if self.features is not None:
             origin = replace(origin, block_rule=FEATURES, n_frequencies=self.features.n_frequencies)
             summaries = self.features.members(self.kernels, summaries)
-        return conclude(self.kernels, summaries, null, self.seed, origin, n_threads=n_threads)
+        found = conclude(self.kernels, summaries, null, self.seed, origin, n_threads=n_threads)
+        if self.features is None or self.order == "exact":
+            return found
+        return replace(found, note="; ".join(filter(None, (found.note, _PARTNERS))))
 
     def _aggregate(self) -> Aggregate | None:
         """Return how several members are tested at once; a family shows members that are kernels alone."""

@@ -161,3 +161,10 @@ def test_levels_of_rows_that_drift_together() -> None:
         stream.update(x, y)
         rejections += stream.result().pvalue <= 0.05
     assert rejections <= 47
+
+
+def test_results_say_what_sorted_streams_do() -> None:
+    stream = Stream(Gaussian(1.0), statistic="features", seed=0)
+    x, y = np.sort(np.random.default_rng(0).normal(size=(2, 320, 1)), axis=1)
+    stream.update(x, y)
+    assert "each sorted" in stream.result().note
