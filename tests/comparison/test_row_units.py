@@ -163,3 +163,12 @@ def test_hints_at_identifiers_of_units(tmp_path: Path) -> None:
     found = hints(flights.iloc[::2], flights.iloc[1::2])
     assert len(found) == 1
     assert "tailnum" in found[0]
+
+
+def test_units_of_more_rows_than_may_be_drawn() -> None:
+    """Two units of each side are tested at least, with all their rows."""
+    rng = np.random.default_rng(0)
+    a, b = ({"who": np.repeat([1, 2, 3], 9), "u": rng.normal(size=27), "v": rng.normal(size=27)} for _ in "ab")
+    b["who"] = b["who"] + 3
+    found = btests.compare(a, b, unit="who", max_rows=8, seed=1)
+    assert found.result.unit_rows == (18, 18)
