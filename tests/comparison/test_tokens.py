@@ -128,7 +128,10 @@ def test_cells_with_commas_do_not_hide_the_delimiter(shell: Shell, files: tuple[
     assert "add --delimiter" in error
     Path("other.csv").write_text(Path("comma.csv").read_text())
     found = shell("comma.csv", "other.csv", "--delimiter", delimiter, "--json").json
-    assert any("'u' holds numbers with a decimal comma" in note for note in found["notes"])
+    if delimiter == ";":  # as European programs write numbers
+        assert {column["name"]: column["kind"] for column in found["columns"]}["u"] == "number"
+    else:
+        assert any("'u' holds numbers with a decimal comma" in note for note in found["notes"])
 
 
 def test_a_header_with_commas_does_not_hide_the_delimiter(shell: Shell, files: tuple[str, str]) -> None:

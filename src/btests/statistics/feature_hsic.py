@@ -133,6 +133,8 @@ class FeatureHSIC:
     symmetry: ClassVar[SwapTuples] = SwapTuples()
 
     def __post_init__(self) -> None:
+        if not isinstance(self.kernels, tuple) or not all(isinstance(pair, KernelPair) for pair in self.kernels):
+            raise TypeError(f"kernels must be a tuple of KernelPair(...), got {brief(self.kernels)}")
         for pair in self.kernels:
             for kernel in (pair.x, pair.y):
                 if not has_features(kernel):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from btests import _core
+from btests._option_checks import check_dtype
 from btests._text import brief
 from btests._validation import check_seed, check_threads
 from btests.block_size import check_block_pair
@@ -85,6 +86,7 @@ class Stream:
         n_threads: int | None = None,
         statistic: StatisticFactory | str | None = None,
     ) -> None:
+        check_dtype(dtype)
         factory, features = choose_statistic(statistic, dtype)
         if features and dtype != "float64":
             raise ValueError(
