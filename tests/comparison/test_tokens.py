@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import btests
-from btests.data.csv_dialect import MISSING
+from btests.data.csv_parser import MISSING
 from btests.data.csv_table import read_csv
 from tests.comparison.conftest import Shell
 

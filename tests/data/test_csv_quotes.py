@@ -13,7 +13,7 @@ import pytest
 
 import btests
 from btests.data.csv import open_csv
-from btests.data.csv_quotes import QuoteScan, check_quotes
+from btests.data.csv_rows import QuoteScan, check_quotes
 
 ROWS = "".join(f"{i},x\n" for i in range(60))
 

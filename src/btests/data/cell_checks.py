@@ -75,15 +75,30 @@ def choose_columns(present: tuple[str, ...], wanted: tuple[str, ...] | None, nam
     return wanted
 
 
-def to_rows(columns: list[Any], names: tuple[str, ...] | None, name: str, first_row: int, dtype: np.dtype[Any]) -> Rows:
-    """Return arrow columns of numbers or booleans as rows (m, d); raise at missing and infinite cells."""
+def to_rows(
+    columns: list[Any],
+    names: tuple[str, ...] | None,
+    name: str,
+    first_row: int,
+    dtype: np.dtype[Any],
+    *,
+    whole: frozenset[int] = frozenset(),
+) -> Rows:
+    """Return arrow columns of numbers or booleans as rows (m, d); raise at missing and infinite cells.
+
+    Columns at the places ``whole`` are floats that were whole numbers in text: too large ones warn.
+    """
     found = np.empty((len(columns[0]), len(columns)), dtype=dtype)
     for j, cells in enumerate(columns):
         start = 0
         for chunk in getattr(cells, "chunks", [cells]):
             found[start : start + len(chunk), j] = _cells(chunk, names[j] if names else j, name, first_row + start)
             start += len(chunk)
-    return check_cells(found, repr(name), names, lambda i: first_row + i)
+    check_cells(found, repr(name), names, lambda i: first_row + i)
+    for j in whole:
+        label = f"column {(names[j] if names else j)!r} of {name!r}"
+        warn_of_huge_whole_numbers(found[:, j], label, whole=True)
+    return found
 
 
 def _cells(chunk: Any, column: str | int, name: str, first_row: int) -> Rows:

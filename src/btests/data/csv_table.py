@@ -1,27 +1,24 @@
-"""Delimited text with a header as tables: whole, with types inferred from all rows, or in batches of text."""
+"""Delimited text with a header as a table, with types inferred from all rows."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from btests._imports import arrow
-from btests._text import shortly
-from btests.data.csv_dialect import check_one_column, convert_options, ragged, too_long, wrong_delimiter
-from btests.data.csv_quotes import QuoteScan, ScannedFile, check_quotes
+from btests.data.csv_dialect import check_one_column, wrong_delimiter
+from btests.data.csv_parser import CsvParser, is_ragged
+from btests.data.csv_rows import check_quotes
 from btests.data.errors import DamagedError
 from btests.data.magic import what_it_is
-from btests.data.text_format import TextFormat, comma_numbers, without_commas
+from btests.data.text_format import TextFormat, comma_numbers
 
 # Types that a column may be read as after its first type did not fit all rows.
 _WIDER = {"null": "string", "int64": "double", "bool": "string", "double": "string"}
 
 # Digits of whole numbers that are read exactly, and the first number that has more.
 _DIGITS, _MOST = 37, 1e37
-
-# Bytes that are parsed at a time; a row is not longer.
-_BLOCK = 2**22
 
 _COLUMN = re.compile(r"In CSV column #(\d+): .*conversion error to ([a-z0-9]+)")
 
@@ -46,28 +43,11 @@ def read_csv(
     decimal : str or None
         Before the fraction of a number; None is a point, or a comma in columns that have it if ``;`` is the delimiter.
     """
-    pa, csv = arrow(), arrow("pyarrow.csv")
     _check_text(data, where)
     if is_all:
         check_quotes(data, where, delimiter)
-    parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-    types: dict[str, Any] = {}
-    names: list[str] = []
-    while True:
-        # In one thread pyarrow numbers the rows that it refuses.
-        options = csv.ReadOptions(block_size=_BLOCK, use_threads=not types)
-        try:
-            table = csv.read_csv(pa.BufferReader(data), options, parse, convert_options([], types, decimal or "."))
-            break
-        except pa.ArrowInvalid as error:
-            match = _COLUMN.search(str(error))
-            if match is None:
-                raise _complaint(data, where, delimiter, guessed, error) from None
-            names = names or csv.open_csv(pa.BufferReader(data[: 2**20]), parse_options=parse).schema.names
-            column = names[int(match[1])]
-            if types.get(column) == pa.string():
-                raise ValueError(f"column {column!r} of {where!r} is not UTF-8 text") from None
-            types[column] = pa.type_for_alias(_WIDER.get(match[2], "string"))
+    parser = CsvParser(where, delimiter, decimal=decimal or ".")
+    table, types = _parsed(data, parser, guessed=guessed)
     try:
         found = tuple(table.column_names)
     except UnicodeDecodeError:  # pyarrow does not check the header
@@ -77,12 +57,32 @@ def read_csv(
     _refuse_bytes(table, where)
     if TextFormat(decimal=decimal).has_commas(delimiter):
         table = comma_numbers(table, named=decimal is not None)
-    return table if decimal == "," else _with_exact_numbers(table, data, parse, types)
+    return table if decimal == "," else _with_exact_numbers(table, data, replace(parser, types=types))
 
 
-def _with_exact_numbers(table: Any, data: bytes, parse: Any, types: dict[str, Any]) -> Any:
+def _parsed(data: bytes, parser: CsvParser, *, guessed: bool) -> tuple[Any, dict[str, Any]]:
+    """Return a table, and the types of columns that are wider than those of their first rows."""
+    pa = arrow()
+    types: dict[str, Any] = {}
+    names: tuple[str, ...] = ()
+    while True:
+        try:
+            # In one thread pyarrow numbers the rows that it refuses.
+            return replace(parser, types=types).table(data, threads=not types), types
+        except pa.ArrowInvalid as error:
+            match = _COLUMN.search(str(error))
+            if match is None:
+                raise _complaint(data, parser, guessed, error) from None
+            names = names or parser.names(data[: 2**20])
+            column = names[int(match[1])]
+            if types.get(column) == pa.string():
+                raise ValueError(f"column {column!r} of {parser.where!r} is not UTF-8 text") from None
+            types[column] = pa.type_for_alias(_WIDER.get(match[2], "string"))
+
+
+def _with_exact_numbers(table: Any, data: bytes, parser: CsvParser) -> Any:
     """Return a table with whole numbers beyond 64 bits as decimals: as floats their last digits are lost."""
-    pa, csv, pc = arrow(), arrow("pyarrow.csv"), arrow("pyarrow.compute")
+    pa, pc = arrow(), arrow("pyarrow.compute")
     huge = {}
     for i, column in enumerate(table.columns):
         if pa.types.is_float64(column.type):
@@ -92,40 +92,12 @@ def _with_exact_numbers(table: Any, data: bytes, parse: Any, types: dict[str, An
     if not huge:
         return table
     try:
-        read = csv.ReadOptions(block_size=_BLOCK)
-        exact = csv.read_csv(pa.BufferReader(data), read, parse, convert_options(list(huge), types | huge))
+        exact = replace(parser, columns=tuple(huge), types={**parser.types, **huge}, decimal=".").table(data)
         for name in huge:
             table = table.set_column(table.column_names.index(name), name, exact[name])
         return table
     except pa.ArrowInvalid:  # not whole
         return table
-
-
-def text_batches(
-    file: Any, where: str, columns: list[str], delimiter: str, *, n_bytes: int, commas: bool = False
-) -> Iterator[Any]:
-    """Yield columns of an open file as text, ``n_bytes`` bytes of the file at a time; numbers without ``commas``."""
-    pa, csv = arrow(), arrow("pyarrow.csv")
-    parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-    options = convert_options(columns, {name: pa.string() for name in columns})
-    scan = QuoteScan(where, delimiter)
-    scanned = ScannedFile(file, scan)
-    try:
-        batches = scanned.checked(csv.open_csv(scanned, csv.ReadOptions(block_size=n_bytes), parse, options))
-        for batch in batches:
-            yield _points(batch) if commas else batch
-    except pa.ArrowInvalid as error:
-        counts = ragged(str(error))
-        if counts is not None:
-            raise DamagedError(_ragged(where, *counts)) from None
-        if "invalid UTF8" in str(error):
-            raise DamagedError(f"{where!r} is not UTF-8 text: {shortly(error)}") from None
-        what = too_long(str(error), n_bytes, scan.open_quote()) or f"is not a readable CSV file: {shortly(error)}"
-        raise DamagedError(f"{where!r} {what}") from None
-
-
-def _points(batch: Any) -> Any:
-    return arrow().record_batch([without_commas(column) for column in batch.columns], names=batch.schema.names)
 
 
 def _check_text(data: bytes, where: str) -> None:
@@ -140,25 +112,13 @@ def _check_text(data: bytes, where: str) -> None:
         raise ValueError(f"{where!r} has a header and no rows")
 
 
-def _complaint(data: bytes, where: str, delimiter: str, guessed: bool, error: Exception) -> ValueError:
-    csv, pa = arrow("pyarrow.csv"), arrow()
-    text = str(error)
+def _complaint(data: bytes, parser: CsvParser, guessed: bool, error: Exception) -> ValueError:
     try:
-        csv.read_csv(pa.BufferReader(data), csv.ReadOptions(use_threads=False), csv.ParseOptions(delimiter=delimiter))
-    except pa.ArrowInvalid as again:
-        text = str(again)
-    counts = ragged(text)
-    if counts is None:
-        what = too_long(str(error), _BLOCK) or f"is not a readable CSV file: {shortly(error)}"
-        return DamagedError(f"{where!r} {what}")
-    other = wrong_delimiter(data, where, delimiter) if guessed else None
-    return other or DamagedError(_ragged(where, *counts))
-
-
-def _ragged(where: str, line: int | None, n_cells: int, n_header: int) -> str:
-    place = "a line" if line is None else f"line {line}"
-    cells = "1 cell" if n_cells == 1 else f"{n_cells} cells"
-    return f"{where!r} is ragged: {place} has {cells} and the header has {n_header}"
+        replace(parser, types={}, newlines=False).table(data, threads=False)
+    except arrow().ArrowInvalid as again:
+        error = again if is_ragged(again) else error
+    other = wrong_delimiter(data, parser.where, parser.delimiter) if guessed and is_ragged(error) else None
+    return other or parser.fault(error)
 
 
 def _check_delimiter(names: tuple[str, ...], data: bytes, where: str, delimiter: str) -> None:

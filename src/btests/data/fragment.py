@@ -17,17 +17,17 @@ from btests.data import columnar
 from btests.data.arrow_layout import refuse_large_batches
 from btests.data.columnar import simplified
 from btests.data.compression import codec_of, open_input
-from btests.data.csv_dialect import default_delimiter, end_of_last_row
-from btests.data.csv_quotes import QuoteScan
-from btests.data.csv_table import read_csv, text_batches
+from btests.data.csv_dialect import default_delimiter
+from btests.data.csv_parser import CsvParser
+from btests.data.csv_rows import QuoteScan, end_of_last_row
+from btests.data.csv_table import read_csv
 from btests.data.errors import DamagedError, reading
 from btests.data.files import TABLES
 from btests.data.json_array import is_array
 from btests.data.json_table import json_batches, line_blocks, read_json
 from btests.data.magic import LONGEST, check_magic
-from btests.data.recoded import open_utf8
 from btests.data.table import from_arrays, load_arrays
-from btests.data.text_format import AS_FOUND, TextFormat, encoding_of
+from btests.data.text_format import AS_FOUND, TextFormat, encoding_of, open_utf8, without_commas
 
 # Rows, and bytes of text, that are read at a time.
 _ROWS = 2**16
@@ -224,9 +224,15 @@ def _first_rows(path: str, delimiter: str, encoding: str | None) -> tuple[bytes,
 
 
 def _text_batches(fragment: Fragment, columns: list[str]) -> Iterator[Any]:
-    used, commas = fragment.delimiter, fragment.commas
+    pa = arrow()
+    texts = dict.fromkeys(columns, pa.string())
+    parser = CsvParser(fragment.path, fragment.delimiter, tuple(columns), texts, n_bytes=_BYTES)
     with open_utf8(fragment.path, fragment.encoding) as file:
-        yield from text_batches(file, fragment.path, columns, used, n_bytes=_BYTES, commas=commas)
+        for batch in parser.batches(file):
+            if fragment.commas:
+                yield pa.record_batch([without_commas(column) for column in batch.columns], names=batch.schema.names)
+            else:
+                yield batch
 
 
 def _open_json(path: str, form: str, _: TextFormat, size: int) -> Fragment:

@@ -8,9 +8,10 @@ from dataclasses import replace
 from functools import partial
 
 from btests._text import brief
-from btests.data.arrow import ArrowSource, open_arrow
+from btests.data.arrow import open_arrow
+from btests.data.column_source import ColumnSource
 from btests.data.concat import Parts
-from btests.data.csv import CsvSource, open_csv
+from btests.data.csv import open_csv
 from btests.data.dask_source import DaskSource
 from btests.data.errors import good_part, reading
 from btests.data.files import NUMBERS
@@ -78,10 +79,8 @@ def with_columns(source: Source, columns: Iterable[str]) -> Source:
         return replace(source, parts=parts)
     if isinstance(source, DaskSource):
         return replace(source, columns=tuple(columns))
-    if isinstance(source, ArrowSource):
-        return open_arrow(source.path, tuple(columns))
-    if isinstance(source, CsvSource):
-        return open_csv(source.path, tuple(columns), source.delimiter)
+    if isinstance(source, ColumnSource):
+        return _open_file(source.path, tuple(columns), source.delimiter)
     raise ValueError(f"the columns of {source.name!r} come in another order; open it with {list(columns)}")
 
 

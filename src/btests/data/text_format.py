@@ -5,9 +5,11 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
+from types import TracebackType
 from typing import Any
 
 from btests._imports import arrow
+from btests.data.compression import open_input
 from btests.data.errors import DamagedError
 from btests.data.magic import SOME, UTF_16, has_control, what_it_is
 
@@ -105,6 +107,43 @@ def as_utf8(data: bytes, where: str, encoding: str | None) -> bytes:
         raise DamagedError(f"{where!r} is not text in the encoding {spoken(encoding)}") from None
 
 
+def open_utf8(path: str, encoding: str | None) -> Any:
+    """Return a file as an open file, uncompressed and as UTF-8; its bytes as they are for None."""
+    file = open_input(path)
+    return file if encoding is None else Recoded(file, encoding)
+
+
+class Recoded:
+    """Open file whose bytes are text in an encoding, read as UTF-8.
+
+    Parameters
+    ----------
+    file : file object
+        Open for reading.
+    encoding : str
+        Of its text, as `decoder` takes it.
+    """
+
+    def __init__(self, file: Any, encoding: str) -> None:
+        self._file, self._decoder = file, decoder(encoding)
+        self._rest, self._ended = b"", False
+
+    def __enter__(self) -> Recoded:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._file.close()
+
+    def read(self, n_bytes: int) -> bytes:
+        """Return at most ``n_bytes`` bytes, fewer at the end of the file only."""
+        while len(self._rest) < n_bytes and not self._ended:
+            data = bytes(self._file.read(n_bytes))
+            self._ended = not data
+            self._rest += self._decoder.decode(data, self._ended).encode()
+        found, self._rest = self._rest[:n_bytes], self._rest[n_bytes:]
+        return found
+
+
 def without_commas(column: Any, pattern: str = _COMMA) -> Any:
     """Return a column of texts in which numbers with a decimal comma have a point, and no other points."""
     pc = arrow("pyarrow.compute")
@@ -124,11 +163,29 @@ def comma_numbers(table: Any, *, named: bool) -> Any:
     """
     pa, pc = arrow(), arrow("pyarrow.compute")
     for place, column in enumerate(table.columns):
-        if not pa.types.is_string(column.type):
+        if not pa.types.is_string(column.type) or column.null_count == len(column):
             continue
-        if not pc.all(pc.match_substring_regex(column, _NUMBER)).as_py():
-            continue
-        if named or pc.any(pc.match_substring_regex(column, _COMMA)).as_py():
-            numbers = pc.utf8_trim_whitespace(without_commas(column, _NUMBER)).cast(pa.float64())
+        numbers = comma_floats(column)
+        if numbers is not None and (named or pc.any(pc.match_substring_regex(column, _COMMA)).as_py()):
             table = table.set_column(place, table.field(place).name, numbers)
     return table
+
+
+def comma_floats(column: Any) -> Any | None:
+    """Return a column of texts, all of which are numbers that may have a decimal comma, as floats; None for others.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> comma_floats(pyarrow.array(["1.234,5", "2"])).to_pylist(), comma_floats(pyarrow.array(["1.5"]))
+    ([1234.5, 2.0], None)
+    """
+    pc = arrow("pyarrow.compute")
+    if pc.all(pc.match_substring_regex(column, _NUMBER)).as_py() is False:
+        return None
+    return pc.utf8_trim_whitespace(without_commas(column, _NUMBER)).cast(arrow().float64())
+
+
+def is_comma_number(cell: str) -> bool:
+    """Return whether a text is a number that may have a decimal comma."""
+    return re.match(_NUMBER, cell) is not None
