@@ -14,8 +14,9 @@ import pytest
 
 import btests
 from btests.comparison.dependence import Settings, groups_independence
-from btests.data.columnar import batches, simplified
+from btests.data.columnar import batches
 from btests.data.errors import LargeError
+from btests.data.record_batches import simplified
 from btests.data.table import read_table
 from btests.data.text_format import AS_FOUND
 

@@ -25,7 +25,7 @@ import pytest
 
 import btests
 from btests.comparison.sources import read
-from btests.data.file_names import is_stream
+from btests.data.formats import is_stream
 from btests.data.text_format import TextFormat
 from tests.comparison.conftest import Shell
 from tests.workbooks import workbook

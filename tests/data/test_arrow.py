@@ -13,8 +13,7 @@ from pyarrow import feather, parquet
 
 from btests._warnings import PrecisionWarning
 from btests.data.arrow import open_arrow
-from btests.data.concat import Parts
-from btests.data.open import open_source
+from btests.data.open import Parts, open_source
 from tests.data.common import check_source, same
 
 RNG = np.random.default_rng(4)

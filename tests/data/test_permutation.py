@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from btests.data.feistel import Keyed
+from btests.data.keyed_permutation import Keyed
 from btests.data.row_permutation import MAX_HELD, AsStored, Buffered, Order, Permuted, permutation_of
 from btests.plan import Index
 from tests.bounds import FALSE_ALARM, deviations

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from btests import Aggregate, Energy, FeatureMMD, Gaussian, Laplacian, Normal, PartialResult, Stream, btest
-from btests.data.shuffled_runs import ShuffledRuns
+from btests.data.keyed_permutation import ShuffledRuns
 from btests.kernels.random_fourier import cosines_and_sines, frequencies_of
 from btests.statistics.feature_stream import N_FREQUENCIES, RUN, carried
 from tests.same import assert_same

@@ -258,8 +258,8 @@ def _check_options(options: dict[str, Any]) -> None:
 
 def _holds(table: str, report: Path) -> bool:
     """Whether a file is a table, or one of the parts in a folder or of a pattern."""
-    from btests.data.file_names import file_of, is_stream
     from btests.data.files import TABLES
+    from btests.data.formats import file_of, is_stream
 
     if is_stream(table) or not report.exists():
         return False
@@ -273,7 +273,7 @@ def _holds(table: str, report: Path) -> bool:
 
 def _run(tables: tuple[str, ...], options: dict[str, Any]) -> Comparison | GroupComparison:
     from btests.comparison import compare as run
-    from btests.data.file_names import is_stream
+    from btests.data.formats import is_stream
 
     given = {name: value for name, value in options.items() if name != "dask"}
     given["workers"] = options["workers"] or options["dask"]

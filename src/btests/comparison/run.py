@@ -40,8 +40,8 @@ from btests.comparison.table_side import (
 )
 from btests.comparison.tests import JointTest, run_tests
 from btests.comparison.tokens import mark_missing
-from btests.data.file_names import is_stream
 from btests.data.files import TABLES
+from btests.data.formats import is_stream
 from btests.data.fragment import can_be_split
 from btests.execution.checkpoint import Recorder, explaining_resume
 from btests.plan import Index

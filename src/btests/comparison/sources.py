@@ -23,12 +23,12 @@ from btests.comparison.compare_options import Options
 from btests.comparison.format import option
 from btests.data import errors
 from btests.data.cell_checks import check_same_columns
-from btests.data.columnar import simplified
-from btests.data.csv_dialect import DelimiterError
+from btests.data.csv_parser import DelimiterError
 from btests.data.errors import LargeError, reading
-from btests.data.file_names import INSIDE, file_of, inside_of, is_stream
 from btests.data.files import TABLES
+from btests.data.formats import INSIDE, file_of, inside_of, is_stream
 from btests.data.fragment import can_be_split
+from btests.data.record_batches import simplified
 from btests.data.table import from_arrays, read_table, table_of_bytes
 from btests.data.text_format import AS_FOUND, TextFormat
 

@@ -27,8 +27,8 @@ from btests.data.columnar import batches
 from btests.data.compression import codec_of, declared_size
 from btests.data.files import TABLES, digests
 from btests.data.fragment import Fragment, open_fragment
+from btests.data.record_batches import plain_bytes
 from btests.data.text_format import TextFormat, spoken
-from btests.data.text_limits import plain_bytes
 
 # Bytes that a record batch may have at least, whatever the limit.
 _LEAST = 2**26

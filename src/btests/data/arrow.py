@@ -15,7 +15,7 @@ from btests.data.cell_checks import choose_columns, outcome
 from btests.data.column_source import ColumnSource
 from btests.data.columnar import Outline, batches, layout, outline
 from btests.data.errors import DamagedError, reading
-from btests.data.magic import LONGEST, refuse_misnamed
+from btests.data.formats import LONGEST, refuse_misnamed
 from btests.plan import Index
 
 

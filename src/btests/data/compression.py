@@ -13,7 +13,7 @@ from typing import Any
 from btests._imports import arrow
 from btests._memory import amount
 from btests.data.errors import LargeError
-from btests.data.file_names import SUFFIXES, split_suffix
+from btests.data.formats import SUFFIXES, split_suffix
 
 # Bytes that are unpacked at a time, and the length of the shortest gzip-compressed file.
 _UNPACKED, _LEAST_GZIP = 2**22, 18

@@ -15,11 +15,10 @@ from btests._option_checks import check_delimiter
 from btests.data.cell_checks import beyond_whole, choose_columns
 from btests.data.column_source import ColumnSource
 from btests.data.compression import codec_of, open_input
-from btests.data.csv_dialect import default_delimiter, header_of
-from btests.data.csv_parser import BLOCK, CsvParser
+from btests.data.csv_parser import BLOCK, CsvParser, default_delimiter, header_of
 from btests.data.csv_rows import Lines, count_lines, end_of_last_row
 from btests.data.errors import DamagedError, quoted, reading
-from btests.data.magic import UTF_8
+from btests.data.formats import UTF_8
 from btests.data.text_format import TextFormat, comma_floats, comma_numbers, encoding_of, is_comma_number, open_utf8
 from btests.plan import Index
 

@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from btests._imports import arrow
-from btests.data.csv_dialect import check_one_column, wrong_delimiter
-from btests.data.csv_parser import CsvParser, is_ragged
+from btests.data.csv_parser import CsvParser, check_one_column, is_ragged, wrong_delimiter
 from btests.data.csv_rows import check_quotes
 from btests.data.errors import DamagedError
-from btests.data.magic import what_it_is
+from btests.data.formats import what_it_is
 from btests.data.text_format import TextFormat, comma_numbers
 
 # Types that a column may be read as after its first type did not fit all rows.

@@ -15,8 +15,7 @@ from pathlib import Path
 from btests._text import shortly
 from btests.data.compression import open_input
 from btests.data.errors import MissingFileError, reading
-from btests.data.file_names import CODECS, CONTAINERS, INSIDE, SUFFIXES, file_of, inside_of, split_suffix
-from btests.data.magic import SOME, recognised
+from btests.data.formats import CODECS, CONTAINERS, INSIDE, SOME, SUFFIXES, file_of, inside_of, recognised, split_suffix
 
 # Files and folders that are looked at for a folder or a pattern, at most: a folder such as / is named by mistake.
 _MOST_ENTRIES = 50_000

@@ -15,17 +15,15 @@ import numpy as np
 from btests._imports import arrow
 from btests.data import columnar
 from btests.data.arrow_layout import refuse_large_batches
-from btests.data.columnar import simplified
 from btests.data.compression import codec_of, open_input
-from btests.data.csv_dialect import default_delimiter
-from btests.data.csv_parser import CsvParser
+from btests.data.csv_parser import CsvParser, default_delimiter
 from btests.data.csv_rows import QuoteScan, end_of_last_row
 from btests.data.csv_table import read_csv
 from btests.data.errors import DamagedError, reading
 from btests.data.files import TABLES
-from btests.data.json_array import is_array
-from btests.data.json_table import json_batches, line_blocks, read_json
-from btests.data.magic import LONGEST, check_magic
+from btests.data.formats import LONGEST, check_magic
+from btests.data.json_table import is_array, json_batches, line_blocks, read_json
+from btests.data.record_batches import plain, simplified
 from btests.data.table import from_arrays, load_arrays
 from btests.data.text_format import AS_FOUND, TextFormat, encoding_of, open_utf8, without_commas
 
@@ -149,15 +147,6 @@ def _is_json_array(path: str) -> bool:
             return is_array(bytes(file.read(_START)))
     except DamagedError:  # raises on reading
         return False
-
-
-def plain(batch: Any) -> Any:
-    """Return a record batch with dictionaries as their values."""
-    pa, pc = arrow(), arrow("pyarrow.compute")
-    if not any(pa.types.is_dictionary(column.type) for column in batch.columns):
-        return batch
-    columns = [pc.cast(c, c.type.value_type) if pa.types.is_dictionary(c.type) else c for c in batch.columns]
-    return pa.record_batch(columns, names=batch.schema.names)
 
 
 def _edges(fragment: Fragment, n_bytes: int) -> list[tuple[int, int]]:

@@ -18,7 +18,7 @@ from numpy.lib import format as npy_format
 from btests._text import shortly
 from btests.data.cell_checks import check_cells, outcome, warn_of_huge_whole_numbers
 from btests.data.errors import DamagedError, reading
-from btests.data.magic import LONGEST, NUMPY, ZIP, refuse_misnamed
+from btests.data.formats import LONGEST, NUMPY, ZIP, refuse_misnamed
 from btests.data.source import Rows
 from btests.plan import Index
 

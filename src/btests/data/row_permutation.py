@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from btests.data.feistel import Keyed
+from btests.data.keyed_permutation import Keyed
 from btests.data.source import Rows
 from btests.plan import Index
 

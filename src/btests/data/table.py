@@ -16,22 +16,18 @@ from btests._imports import arrow
 from btests._memory import amount
 from btests._text import shortly
 from btests.data import columnar
-from btests.data.archive import ZIP_ERRORS, read_member
 from btests.data.arrow_layout import refuse_large_batches
-from btests.data.columnar import simplified
 from btests.data.compression import codec_of, codec_of_bytes, open_bytes, open_input, unpacked
-from btests.data.csv_dialect import default_delimiter
+from btests.data.containers import ZIP_ERRORS, read_member, sheet_text, sqlite_table
+from btests.data.csv_parser import default_delimiter
 from btests.data.csv_table import read_csv
 from btests.data.errors import DamagedError, LargeError, reading
-from btests.data.file_names import CONTAINERS, INSIDE, file_of, inside_of
 from btests.data.files import TABLES
+from btests.data.formats import CONTAINERS, INSIDE, LONGEST, ZIP, check_magic, file_of, format_of_bytes, inside_of
 from btests.data.json_table import read_json_blocks
-from btests.data.magic import LONGEST, ZIP, check_magic, format_of_bytes
 from btests.data.npy import NpyHeader, read_header
-from btests.data.sqlite_table import sqlite_table
+from btests.data.record_batches import plain_bytes, simplified
 from btests.data.text_format import AS_FOUND, TextFormat, as_utf8, encoding_of, spoken
-from btests.data.text_limits import plain_bytes
-from btests.data.workbook import sheet_text
 
 # Columns of a table at most: each takes a kilobyte of its own, and a test.
 _MOST_COLUMNS = 100_000

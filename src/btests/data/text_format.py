@@ -11,7 +11,7 @@ from typing import Any
 from btests._imports import arrow
 from btests.data.compression import open_input
 from btests.data.errors import DamagedError
-from btests.data.magic import SOME, UTF_16, has_control, what_it_is
+from btests.data.formats import SOME, UTF_16, has_control, what_it_is
 
 # Numbers with a decimal comma, and numbers whose digits may be grouped by points as well.
 _COMMA = r"^\s*[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][+-]?\d+)?\s*$"

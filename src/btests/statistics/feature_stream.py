@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from btests._text import brief
+from btests.data.keyed_permutation import ShuffledRuns
 from btests.data.sample import Location, RowSlice, Sample
-from btests.data.shuffled_runs import ShuffledRuns
 from btests.kernels.kernel import Kernel
 from btests.plan import MAX_GROUPS, Array, Plan
 from btests.statistics.feature_mmd import FeatureMMD, check_features

@@ -10,7 +10,7 @@ import pytest
 
 import btests
 from btests.data import columnar
-from btests.data.text_limits import TEXT_BYTES
+from btests.data.record_batches import TEXT_BYTES
 
 ENCODINGS = ("PLAIN", "DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY")
 

@@ -1,0 +1,225 @@
+"""Tables of files that hold several: sheets of workbooks, tables of databases, members of archives.
+
+One of them is named after ``::``.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import lzma
+import sqlite3
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import Any
+
+from btests._imports import arrow, optional
+from btests._memory import amount
+from btests._text import close_match, shortened, shortly
+from btests.data.compression import unpacked
+from btests.data.errors import DamagedError, LargeError
+from btests.data.formats import INSIDE
+
+#: What zipfile raises at damaged archives, and at those of other programs; OverflowError at times before 1980.
+ZIP_ERRORS = (
+    *(OSError, EOFError, UnicodeDecodeError, KeyError, IndexError, NotImplementedError, RuntimeError, OverflowError),
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
+)
+
+# Names in a message at most, and characters of each.
+_SHOWN, _NAME = 8, 60
+
+
+def choose(names: Sequence[str], wanted: str | None, file: str, noun: str) -> str:
+    """Return the table of a file that is wanted, or the only one.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of all tables in the file.
+    wanted : str or None
+        Name after ``::``; None if the user named none.
+    file : str
+        Name of the file in messages.
+    noun : str
+        What the tables are, such as ``"sheet"``.
+
+    Examples
+    --------
+    >>> choose(["a", "b"], "b", "x.db", "table"), choose(["a"], None, "x.db", "table")
+    ('b', 'a')
+    """
+    if not names:
+        raise ValueError(f"{file!r} holds no {noun}")
+    if wanted in names:
+        return str(wanted)
+    shown = ", ".join(shortened(name, _NAME) for name in names[:_SHOWN])
+    shown += f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    if wanted is None and len(names) == 1:
+        return names[0]
+    if wanted is None:
+        such = f"{file}{INSIDE}{shortened(names[0], _NAME)}"
+        raise ValueError(f"{file!r} holds {len(names)} {noun}s, {shown}; name one of them, such as {such!r}")
+    near = close_match(wanted, names)
+    hint = "" if near is None else f"did you mean {f'{file}{INSIDE}{near}'!r}? "
+    raise ValueError(f"there is no {noun} {wanted!r} in {file!r}; {hint or ''}there is {shown}")
+
+
+def read_member(source: str | bytes, wanted: str | None, file: str, most_bytes: int | None) -> tuple[bytes, str]:
+    """Return the contents and the name of a member of an archive, in a file or its contents; the only one for None."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(source) if isinstance(source, bytes) else source) as archive:
+            # Archives of macOS hold a second member for each, with its attributes.
+            own = [m for m in archive.infolist() if not m.is_dir() and not m.filename.startswith("__MACOSX/")]
+            name = choose([member.filename for member in own], wanted, file, "file")
+            with archive.open(name) as member:
+                return unpacked(member, f"{file}{INSIDE}{name}", most_bytes), name
+    except ZIP_ERRORS as error:
+        raise DamagedError(f"{file!r} is not a readable zip file, or it is cut off: {shortly(error)}") from None
+
+
+def check_unpacked_size(source: str | bytes, file: str, most_bytes: int | None) -> None:
+    """Raise if the members of an archive declare more than ``most_bytes`` bytes in all; other files pass."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(source) if isinstance(source, bytes) else source) as archive:
+            declared = sum(member.file_size for member in archive.infolist())
+    except ZIP_ERRORS:  # a workbook of the older kind, or damaged: raises on reading
+        return
+    if most_bytes is not None and declared > most_bytes:
+        raise LargeError(f"{file!r} unpacks to {amount(declared)}, and may take {amount(most_bytes)}")
+
+
+def sheet_text(source: str | bytes, wanted: str | None, where: str, most_bytes: int | None) -> bytes:
+    """Return a sheet of a workbook, in a file or its contents, as the text of a CSV file; the first sheet for None."""
+    calamine = optional("python_calamine", "python -m pip install 'btests[excel]'")
+    if isinstance(calamine, str):
+        raise ValueError(f"{where!r} is a workbook, and reading it needs python-calamine; {calamine}")
+    check_unpacked_size(source, where, most_bytes)
+    try:
+        book = calamine.load_workbook(io.BytesIO(source) if isinstance(source, bytes) else source)
+        names = list(book.sheet_names)
+        sheet = choose(names[:1] if wanted is None else names, wanted, where, "sheet")
+        rows = book.get_sheet_by_name(sheet).to_python(skip_empty_area=True)
+    except (calamine.CalamineError, OSError, IndexError, KeyError) as error:
+        raise DamagedError(f"{where!r} is not a readable workbook, or it is damaged: {shortly(error)}") from None
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":  # of the compiled reader, and no Exception
+            raise DamagedError(f"{where!r} is not a readable workbook, or it is damaged: {shortly(error)}") from None
+        raise
+    if not rows:
+        raise DamagedError(f"sheet {sheet!r} of {where!r} is empty")
+    return _text(rows)
+
+
+def _text(rows: Sequence[Sequence[Any]]) -> bytes:
+    """Return rows of cells, the first of which is the header, as the text of a CSV file."""
+    columns = []
+    for place, (name, *cells) in enumerate(zip(*rows, strict=True), start=1):
+        if name != "" or any(cell != "" for cell in cells):
+            columns.append([_cell(name) or f"column {place}", *_texts(cells)])
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows(row for row in zip(*columns, strict=True) if any(row))
+    return text.getvalue().encode("utf-8", "replace")
+
+
+def _texts(cells: Sequence[Any]) -> list[str]:
+    """Return the cells of a column as texts; days among times are midnights."""
+    if any(isinstance(cell, datetime) for cell in cells):
+        midnight = time()
+        cells = [datetime.combine(cell, midnight) if type(cell) is date else cell for cell in cells]
+    return list(map(_cell, cells))
+
+
+def _cell(cell: Any) -> str:
+    r"""Return a cell as text.
+
+    Examples
+    --------
+    >>> [_cell(x) for x in (True, 2.0, 0.1, "a", timedelta(minutes=1), datetime(2024, 1, 2, 3))]
+    ['true', '2', '0.1', 'a', '60.0', '2024-01-02 03:00:00']
+    """
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53:  # a workbook has no other numbers
+        return str(int(cell))
+    if isinstance(cell, timedelta):
+        return str(cell.total_seconds())
+    return str(cell)
+
+
+# Rows that are converted at a time.
+_ROWS = 2**14
+
+_TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+
+
+def sqlite_table(file: str, wanted: str | None, most_bytes: int | None) -> Any:
+    """Return a table of a database; the only one for None. Texts of which all are times become times.
+
+    Raises
+    ------
+    LargeError
+        If its cells take more than ``most_bytes`` bytes.
+    """
+    address = f"{Path(file).absolute().as_uri()}?mode=ro"
+    try:
+        with closing(sqlite3.connect(address, uri=True)) as database:
+            name = choose([row[0] for row in database.execute(_TABLES)], wanted, file, "table")
+            quoted = name.replace('"', '""')
+            cursor = database.execute(f'SELECT * FROM "{quoted}"')
+            names = [column[0] for column in cursor.description]
+            chunks = list(_chunks(cursor, file, most_bytes))
+    except (sqlite3.Error, sqlite3.Warning, UnicodeDecodeError) as error:
+        raise DamagedError(f"{file!r} is not a readable database, or it is damaged: {shortly(error)}") from None
+    return arrow().table([_joined(list(parts)) for parts in zip(*chunks, strict=True)] or [[]] * len(names), names)
+
+
+def _chunks(cursor: sqlite3.Cursor, file: str, most_bytes: int | None) -> Iterator[list[Any]]:
+    """Yield the columns of some rows at a time."""
+    size = 0
+    while rows := cursor.fetchmany(_ROWS):
+        columns = [_array(cells) for cells in zip(*rows, strict=True)]
+        size += sum(column.nbytes for column in columns)
+        if most_bytes is not None and size > most_bytes:
+            raise LargeError(f"{file!r} takes more than {amount(most_bytes)} in memory, which is what it may take")
+        yield columns
+
+
+def _array(cells: tuple[Any, ...]) -> Any:
+    """Return cells of a column, which may be of several types, as an array of the widest."""
+    pa = arrow()
+    types = {type(cell) for cell in cells} - {type(None)}
+    if types == {int, float}:
+        return pa.array([None if cell is None else float(cell) for cell in cells], pa.float64())
+    if bytes in types and len(types) > 1:
+        raise sqlite3.DataError("a column holds bytes and other values")
+    if len(types) > 1:
+        return pa.array([None if cell is None else str(cell) for cell in cells], pa.string())
+    return pa.array(cells)
+
+
+def _joined(parts: list[Any]) -> Any:
+    """Return the chunks of a column as one of their widest type."""
+    pa = arrow()
+    order = [pa.null(), pa.int64(), pa.float64(), pa.string(), pa.binary()]
+    widest = max((part.type for part in parts), key=order.index)
+    return _times(pa.chunked_array([part.cast(widest, safe=False) for part in parts], widest))
+
+
+def _times(column: Any) -> Any:
+    """Return a column of texts as times if all of them are."""
+    pa = arrow()
+    if column.type != pa.string():
+        return column
+    for dtype in (pa.date32(), pa.timestamp("us")):
+        try:
+            return column.cast(dtype)
+        except pa.ArrowInvalid:
+            continue
+    return column
