@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from btests._memory import amount
-from btests.data.errors import DamagedError, LargeError
+from btests.data.errors import DamagedError, LargeError, check_memory
 
 # Kinds of messages, and the mark before those of newer versions.
 _DICTIONARY, _BATCH = 2, 3
@@ -47,9 +47,7 @@ def refuse_large_batches(
                 if most_batch is not None and size > most_batch:
                     what = f"a record batch of {amount(size)}, and may take {amount(most_batch)}"
                     raise LargeError(f"{where!r} has {what}")
-                if most_all is not None and total > most_all:
-                    what = f"more than {amount(most_all)} in memory, which is what it may take"
-                    raise LargeError(f"{where!r} takes {what}")
+                check_memory(total, most_all, where)
         except (struct.error, OverflowError) as error:
             raise DamagedError(f"{where!r} is damaged or cut off: its record batches are not where it says") from error
 

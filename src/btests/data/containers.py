@@ -22,7 +22,7 @@ from btests._imports import arrow, optional
 from btests._memory import amount
 from btests._text import close_match, shortened, shortly
 from btests.data.compression import unpacked
-from btests.data.errors import DamagedError, LargeError
+from btests.data.errors import DamagedError, LargeError, check_memory
 from btests.data.formats import INSIDE
 
 #: What zipfile raises at damaged archives, and at those of other programs; OverflowError at times before 1980.
@@ -186,8 +186,7 @@ def _chunks(cursor: sqlite3.Cursor, file: str, most_bytes: int | None) -> Iterat
     while rows := cursor.fetchmany(_ROWS):
         columns = [_array(cells) for cells in zip(*rows, strict=True)]
         size += sum(column.nbytes for column in columns)
-        if most_bytes is not None and size > most_bytes:
-            raise LargeError(f"{file!r} takes more than {amount(most_bytes)} in memory, which is what it may take")
+        check_memory(size, most_bytes, file)
         yield columns
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
+from btests._memory import amount
 from btests._text import shortened, shortly
 
 Found = TypeVar("Found")
@@ -27,6 +28,12 @@ class MissingFileError(FileNotFoundError, ValueError):
 
 class LargeError(ValueError):
     """Raised if a file would take more memory than it may."""
+
+
+def check_memory(size: int, most_bytes: int | None, where: str) -> None:
+    """Raise a `LargeError` if a table takes more memory than ``most_bytes``."""
+    if most_bytes is not None and size > most_bytes:
+        raise LargeError(f"{where!r} takes more than {amount(most_bytes)} in memory, which is what it may take")
 
 
 def quoted(cell: str) -> str:

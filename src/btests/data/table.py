@@ -21,7 +21,7 @@ from btests.data.compression import codec_of, codec_of_bytes, open_bytes, open_i
 from btests.data.containers import ZIP_ERRORS, read_member, sheet_text, sqlite_table
 from btests.data.csv_parser import default_delimiter
 from btests.data.csv_table import read_csv
-from btests.data.errors import DamagedError, LargeError, reading
+from btests.data.errors import DamagedError, LargeError, check_memory, reading
 from btests.data.files import TABLES
 from btests.data.formats import CONTAINERS, INSIDE, LONGEST, ZIP, check_magic, file_of, format_of_bytes, inside_of
 from btests.data.json_table import read_json_blocks
@@ -268,8 +268,7 @@ def _bounded(batches: Iterator[Any], where: str, most_bytes: int | None) -> Iter
     done = 0
     for batch in batches:
         done += plain_bytes(batch)
-        if most_bytes is not None and done > most_bytes:
-            raise LargeError(f"{where!r} takes more than {amount(most_bytes)} in memory, which is what it may take")
+        check_memory(done, most_bytes, where)
         yield batch
 
 

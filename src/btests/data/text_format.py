@@ -188,4 +188,4 @@ def comma_floats(column: Any) -> Any | None:
 
 def is_comma_number(cell: str) -> bool:
     """Return whether a text is a number that may have a decimal comma."""
-    return re.match(_NUMBER, cell) is not None
+    return comma_floats(arrow().array([cell])) is not None
