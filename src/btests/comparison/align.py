@@ -69,10 +69,8 @@ def pooled_columns(
 def _same_sides(cells: Cells) -> bool:
     """Whether both sides of a column have the same cells in the same order."""
     a, b = cells.side(False), cells.side(True)
-    same = np.array_equal(cells.missing[a], cells.missing[b]) and np.array_equal(
-        cells.values[a][cells.present[a]], cells.values[b][cells.present[b]]
-    )
-    return bool(same)
+    same = np.array_equal(cells.missing[a], cells.missing[b])
+    return same and np.array_equal(cells.values_of(False), cells.values_of(True))
 
 
 def _drawn(side: Loaded, options: Options, k: int, notes: list[str]) -> Index | None:
@@ -270,9 +268,7 @@ def why_numbering(cells: Cells, sides: Sequence[ColumnType]) -> str | None:
     if high - low + 1 > _RANGE * sum(seen.n_present for seen in sides):
         return None
     for b, seen in enumerate(sides):
-        side = cells.side(bool(b))
-        present = cells.values[side][cells.present[side]]
-        if not _is_numbering(np.sort(present), int(seen.high) - int(seen.low)):
+        if not _is_numbering(np.sort(cells.values_of(bool(b))), int(seen.high) - int(seen.low)):
             return None
     return f"it numbers the rows, {low} to {high}"
 

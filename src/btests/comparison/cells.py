@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
@@ -63,9 +63,32 @@ class Cells:
         """Mask of cells that are not missing: (n,)."""
         return ~self.missing
 
+    @property
+    def has_levels(self) -> bool:
+        """Whether the values are levels, and not numbers or times."""
+        return self.kind in ("category", "boolean")
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Levels of a category or a boolean as text."""
+        return self.levels if self.kind == "category" else ("false", "true")
+
     def side(self, b: bool) -> slice:
         """Return the slice of the cells of table a, or of table b."""
         return slice(self.n_a, None) if b else slice(0, self.n_a)
+
+    def values_of(self, b: bool) -> Array:
+        """Return the values of table a, or of table b, that are present."""
+        return self.values[self.side(b)][~self.missing[self.side(b)]]
+
+    def counts(self, b: bool | None = None) -> Index:
+        """Return the number of cells of each level, in one table or in both: (levels,)."""
+        values = self.values[self.present] if b is None else self.values_of(b)
+        return np.bincount(values.astype(np.int64), minlength=max(1, len(self.words)))
+
+    def take(self, rows: Index, n_a: int) -> Cells:
+        """Return the cells of some rows, the first ``n_a`` of which are those of table a."""
+        return replace(self, values=self.values[rows], missing=self.missing[rows], n_a=n_a)
 
     def show(self, value: float) -> str:
         """Return a value as text."""
@@ -118,6 +141,13 @@ _ARROW_KINDS = {
 }
 
 
+def decoded(column: Any) -> Any:
+    """Return an arrow column of plain values, without a dictionary of them."""
+    if arrow().types.is_dictionary(column.type):
+        return import_module("pyarrow.compute").cast(column, column.type.value_type)
+    return column
+
+
 def pool(name: str, a: Any, b: Any, sides: tuple[str, str] = ("a", "b")) -> Cells:
     """Return one column of two tables, both of one kind, as cells; ``a`` and ``b`` are arrow columns."""
     kinds = [kind for kind in (kind_of(a.type), kind_of(b.type)) if kind != "empty"]
@@ -145,12 +175,9 @@ def pool(name: str, a: Any, b: Any, sides: tuple[str, str] = ("a", "b")) -> Cell
 
 def _numbers(column: Any, kind: str) -> tuple[Array, str]:
     """Return an arrow column as float64, NaN where missing, and the unit."""
-    pa = arrow()
-    pc = import_module("pyarrow.compute")
+    pa, pc = arrow(), import_module("pyarrow.compute")
+    column = decoded(column)
     t, dtype = pa.types, column.type
-    if t.is_dictionary(dtype):
-        column = pc.cast(column, dtype.value_type)
-        dtype = column.type
     unit, factor = "", 1.0
     if kind == "time" and t.is_date(dtype):
         # Dates in milliseconds may be beyond those in days.
@@ -171,9 +198,9 @@ def _numbers(column: Any, kind: str) -> tuple[Array, str]:
 
 
 def _categories(name: str, a: Any, b: Any) -> Cells:
-    pa = arrow()
-    pc = import_module("pyarrow.compute")
-    both = pa.chunked_array([*_as_text(a, pa, pc).chunks, *_as_text(b, pa, pc).chunks], pa.large_string())
+    pa, pc = arrow(), import_module("pyarrow.compute")
+    texts = [pc.cast(decoded(column), pa.large_string()) for column in (a, b)]
+    both = pa.chunked_array([chunk for text in texts for chunk in text.chunks], pa.large_string())
     coded = both.dictionary_encode().combine_chunks()
     if isinstance(coded, pa.ChunkedArray):  # of no chunks or several
         coded = pa.concat_arrays(coded.chunks) if coded.num_chunks else pa.array([], pa.large_string())
@@ -190,9 +217,3 @@ def _categories(name: str, a: Any, b: Any) -> Cells:
     values = place[codes].astype(np.float64) if len(words) else np.zeros(len(codes))
     values[missing] = 0.0
     return Cells(name, "category", values, missing, len(a), tuple(words[i] for i in order))
-
-
-def _as_text(column: Any, pa: Any, pc: Any) -> Any:
-    if pa.types.is_dictionary(column.type):
-        column = pc.cast(column, column.type.value_type)
-    return pc.cast(column, pa.large_string())

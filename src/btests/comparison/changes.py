@@ -55,9 +55,7 @@ _QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
 
 def describe_side(cells: Cells, b: bool) -> dict[str, Any]:
     """Return counts, moments and quantiles of one side; times as text."""
-    part = cells.side(b)
-    missing = cells.missing[part]
-    values = cells.values[part][~missing]
+    missing, values = cells.missing[cells.side(b)], cells.values_of(b)
     out: dict[str, Any] = {"rows": len(missing), "missing": float(missing.mean()) if len(missing) else 0.0}
     names = ("mean", "sd", "min", *_QUANTILES, "max")
     if cells.kind == "category" or values.size == 0:
@@ -73,7 +71,7 @@ def describe_side(cells: Cells, b: bool) -> dict[str, Any]:
 
 def describe_levels(cells: Cells, most: int = 12) -> list[dict[str, Any]] | None:
     """Return the levels whose shares changed most; None for numbers and times."""
-    if cells.kind not in ("category", "boolean"):
+    if not cells.has_levels:
         return None
     a, b = level_shares(cells)
     order = np.argsort(-np.abs(a - b), kind="stable")[:most]
@@ -82,13 +80,8 @@ def describe_levels(cells: Cells, most: int = 12) -> list[dict[str, Any]] | None
 
 def level_shares(cells: Cells) -> tuple[Array, Array]:
     """Return the share of each level among the present cells of each side: (levels,) twice."""
-    width = max(len(cells.levels), 2 if cells.kind == "boolean" else 1)
-    found = []
-    for b in (False, True):
-        part = cells.side(b)
-        counts = np.bincount(cells.values[part][~cells.missing[part]].astype(np.int64), minlength=width)
-        found.append(counts / max(1, counts.sum()))
-    return found[0], found[1]
+    a, b = (counts / max(1, counts.sum()) for counts in (cells.counts(False), cells.counts(True)))
+    return a, b
 
 
 def changes(cells: Cells, periods: tuple[str, ...] = ()) -> list[Change]:
@@ -101,7 +94,7 @@ def changes(cells: Cells, periods: tuple[str, ...] = ()) -> list[Change]:
 
 def _found(cells: Cells, periods: tuple[str, ...], least: float) -> list[Change]:
     found = [_missing(cells)]
-    if cells.kind in ("category", "boolean"):
+    if cells.has_levels:
         found += _levels(cells, least)
     else:
         found += [*_numbers(cells), *period_changes(cells, periods)]
@@ -141,8 +134,8 @@ def _levels(cells: Cells, least: float) -> list[Change | None]:
 
 
 def _numbers(cells: Cells) -> list[Change | None]:
-    sides = [cells.values[cells.side(b)][cells.present[cells.side(b)]] for b in (False, True)]
-    n, m = (len(side) for side in sides)
+    sides = [cells.values_of(b) for b in (False, True)]
+    n, m = map(len, sides)
     if min(n, m) < 2:
         return []
     (mean_a, mean_b), (sd_a, sd_b) = ([float(s.mean()) for s in sides], [float(s.std(ddof=1)) for s in sides])

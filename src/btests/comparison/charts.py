@@ -37,7 +37,7 @@ def column_chart(cells: Cells, names: tuple[str, str]) -> dict[str, Any]:
     """Return the distributions of both sides of a column, as shares of all rows of the side."""
     title = f"{cells.name}: {names[0]} and {names[1]}"
     missing = [float(cells.missing[cells.side(b)].mean()) for b in (False, True)]
-    if cells.kind in ("category", "boolean"):
+    if cells.has_levels:
         a, b = level_shares(cells)
         a, b = a * (1.0 - missing[0]), b * (1.0 - missing[1])
         kept = np.argsort(-(np.maximum(a, b) + 2.0 * np.abs(a - b)), kind="stable")[:_BARS]
@@ -59,9 +59,8 @@ def column_chart(cells: Cells, names: tuple[str, str]) -> dict[str, Any]:
     edges = _edges(cells)
     sides, below, above = [], [], []
     for second in (False, True):
-        part = cells.side(second)
-        values = cells.values[part][~cells.missing[part]]
-        n = max(1, len(cells.missing[part]))
+        values = cells.values_of(second)
+        n = max(1, len(cells.missing[cells.side(second)]))
         sides.append((np.histogram(values, edges)[0] / n).tolist())
         below.append(float((values < edges[0]).sum() / n))
         above.append(float((values > edges[-1]).sum() / n))
@@ -184,7 +183,7 @@ class _Axis:
 
     @classmethod
     def of(cls, cells: Cells) -> _Axis:
-        if cells.kind in ("category", "boolean"):
+        if cells.has_levels:
             a, b = level_shares(cells)
             return cls(cells, kept=np.argsort(-(a + b), kind="stable")[:_LEVELS])
         values = cells.values[cells.present]

@@ -129,8 +129,7 @@ def _columns(columns: Sequence[Cells], tests: Tests, alpha: float, names: tuple[
         changed, periods = bool(corrected[j] <= alpha), codes[j].periods
         effect = 0.0
         if changed:
-            rank = pooled_ranks(cells) if cells.kind in ("number", "time") else None
-            effect = total_variation(cells, rank, periods, significant=True)
+            effect = total_variation(cells, pooled_ranks(cells), periods, significant=True)
         found.append(
             Column(
                 cells.name,

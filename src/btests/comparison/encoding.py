@@ -62,9 +62,8 @@ class Code:
     def fit(cls, cells: Cells) -> Code:
         """Return the code of a column from the cells of both tables together."""
         has_missing = bool(cells.missing.any())
-        if cells.kind in ("category", "boolean"):
-            words = cells.levels if cells.kind == "category" else ("false", "true")
-            counts = np.bincount(cells.values[cells.present].astype(np.int64), minlength=len(words))
+        if cells.has_levels:
+            words, counts = cells.words, cells.counts()
             kept = [w for w, c in zip(words[:MOST_LEVELS], counts, strict=False) if c > max(1.0, _RARE * len(cells))]
             kept = kept or list(words[:1])
             has_other = len(kept) < int((counts > 0).sum())
@@ -85,9 +84,8 @@ class Code:
         out = np.zeros((len(cells), self.width))
         half = np.sqrt(_SQUARED_DISTANCE / 2.0)
         if self.levels:
-            words = cells.levels if cells.kind == "category" else ("false", "true")
             place = {word: j for j, word in enumerate(self.levels)}
-            spot = np.array([place.get(word, len(self.levels)) for word in words] or [0])
+            spot = np.array([place.get(word, len(self.levels)) for word in cells.words] or [0])
             # Levels that were absent when the code was fitted are at 0 if there is no coordinate for other levels.
             hot = spot[cells.values.astype(np.int64)]
             known = cells.present & (hot < len(self.levels) + self.has_other)

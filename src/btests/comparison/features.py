@@ -67,8 +67,7 @@ def _level_differences(cells: Cells, units: SwapUnits) -> Features:
     for changes of several rare levels; the third is each level alone, for changes of one level, such as a new one.
     """
     codes = cells.values.astype(np.int64)
-    counts = np.bincount(codes[cells.present], minlength=1)
-    kept = min(_MOST_LEVELS, int((counts > 0).sum()))
+    kept = min(_MOST_LEVELS, int((cells.counts() > 0).sum()))
     # Levels are in the order of their frequency; those of booleans are two.
     place = np.minimum(codes, kept)
     n_levels = kept + 1
@@ -112,7 +111,7 @@ def relation_scores(cells: Cells, rank: Array | None, most: int) -> tuple[Array,
         n_scores = len(scores)
         scores += cosines[count:]
     else:
-        counts = np.bincount(cells.values[cells.present].astype(np.int64), minlength=1)
+        counts = cells.counts()
         # One indicator less than levels, which sum to 1, unless cells are missing.
         n_scores = min(most, int((counts > 0).sum()) - (0 if cells.missing.any() else 1))
         frequent = np.argsort(-counts, kind="stable")[:n_scores]
@@ -120,8 +119,10 @@ def relation_scores(cells: Cells, rank: Array | None, most: int) -> tuple[Array,
     return np.stack([_unit(score) for score in scores], axis=1), n_scores
 
 
-def pooled_ranks(cells: Cells) -> Array:
-    """Return the share of pooled cells below each, ties at their middle; 1/2 where missing: (n,)."""
+def pooled_ranks(cells: Cells) -> Array | None:
+    """Return the share of pooled cells below each, ties at their middle; 1/2 where missing: (n,). None for levels."""
+    if cells.has_levels:
+        return None
     rank = np.full(len(cells), 0.5)
     present = np.flatnonzero(cells.present)
     if present.size == 0:

@@ -19,7 +19,7 @@ from btests.comparison.encoding import Code, Encoding
 from btests.comparison.features import pooled_ranks
 from btests.comparison.format import option, quoted_list, short_name
 from btests.comparison.group_results import Group, GroupColumn, GroupComparison, GroupPair
-from btests.comparison.group_tests import GroupTests, cells_of, group_against_others, run_group_tests
+from btests.comparison.group_tests import GroupTests, group_against_others, run_group_tests
 from btests.comparison.groupby import Groups, balanced_rows, groups_of
 from btests.comparison.results import Comparison
 from btests.comparison.run import Progress, load_table, reads_in_pieces, run
@@ -182,7 +182,7 @@ def _columns(
     found = []
     for j, (cells, code) in enumerate(zip(columns, encoding.codes, strict=True)):
         p, q = tests.columns[j].pvalue, max(float(tests.corrected[j]), tests.pvalue)
-        drawn, own = cells_of(cells, tests.rows), numbers[tests.rows]
+        drawn, own = cells.take(tests.rows, len(tests.rows)), numbers[tests.rows]
         effects, group = (0.0,) * len(names), None
         changed: tuple[Change, ...] = ()
         if q <= alpha:
@@ -210,7 +210,7 @@ def _columns(
 
 def _effects(cells: Cells, code: Code, numbers: Index, n_groups: int) -> tuple[float, ...]:
     """Return the total variation distance of each group to all others together, in a column that differs."""
-    rank = pooled_ranks(cells) if cells.kind in ("number", "time") else None
+    rank = pooled_ranks(cells)
     sides = [group_against_others(cells, numbers, group) for group in range(n_groups)]
     found: list[float] = []
     for significant in (False, True):

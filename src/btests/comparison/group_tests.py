@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -192,14 +192,8 @@ def _verdict(joint: TestResult, columns: Sequence[TestResult], corrected: Array,
     return min(1.0, pvalue), any(map(math.isfinite, attainable))
 
 
-def cells_of(cells: Cells, rows: Index) -> Cells:
-    """Return some rows of a column of one side."""
-    return replace(cells, values=cells.values[rows], missing=cells.missing[rows], n_a=len(rows))
-
-
 def group_against_others(cells: Cells, numbers: Index, group: int) -> tuple[Cells, Index]:
     """Return a column with the other groups as the first side and one group as the second, and the order of rows."""
     inside = numbers == group
     order = np.concatenate([np.flatnonzero(~inside), np.flatnonzero(inside)])
-    sides = replace(cells, values=cells.values[order], missing=cells.missing[order], n_a=int((~inside).sum()))
-    return sides, order
+    return cells.take(order, int((~inside).sum())), order

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from btests._imports import arrow
+from btests.comparison.cells import decoded
 from btests.comparison.changes import MONTHS, WEEKDAYS
 from btests.comparison.format import counted, option
 from btests.comparison.sources import Loaded
@@ -260,9 +261,7 @@ def _coded(whole: Loaded, by: str) -> tuple[list[Any], Index, int]:
     check_splits(whole, by)
     pa, column = arrow(), whole.table[by]
     try:
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        coded = column.dictionary_encode().unify_dictionaries()
+        coded = decoded(column).dictionary_encode().unify_dictionaries()
     except pa.ArrowNotImplementedError:
         raise ValueError(f"column {by!r} holds {column.type}, which cannot split a table") from None
     words = values_of(coded.chunk(0).dictionary) if coded.num_chunks else []

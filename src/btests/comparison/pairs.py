@@ -134,20 +134,19 @@ def relation_measure(one: Cells, two: Cells) -> tuple[str, float, float, str]:
     """
     both = one.present & two.present
     sides = (one.side(False), one.side(True))
-    found = [relation_scores(cells, _ranks(cells), _PLAIN_SCORES) for cells in (one, two)]
-    scores = [score[:, :k] for score, k in found]
+    ranks = pooled_ranks(one), pooled_ranks(two)
+    scores = _scores((one, two), ranks, _PLAIN_SCORES)
     empty = holes(one, two)
     values = _change([[score[s][both[s]] for score in scores] for s in sides])
     if empty is not None and empty.errors > max(_ENOUGH, values):
         return empty.measure, empty.a, empty.b, empty.text
-    if {one.kind, two.kind} <= {"number", "time"}:
-        ranks = [pooled_ranks(cells) for cells in (one, two)]
-        a, b = (_correlation(*(rank[s][both[s]] for rank in ranks)) for s in sides)
+    if ranks[0] is not None and ranks[1] is not None:
+        a, b = (_correlation(ranks[0][s][both[s]], ranks[1][s][both[s]]) for s in sides)
         if abs(a - b) > 0.02:
             return _worded("rank correlation", a, b)
     elif one.kind == two.kind == "boolean":
         return _worded("correlation", *(_correlation(*(c.values[s][both[s]] for c in (one, two))) for s in sides))
-    scores = [score[:, :k] for score, k in (relation_scores(cells, _ranks(cells), _SCORES) for cells in (one, two))]
+    scores = _scores((one, two), ranks, _SCORES)
     return _worded("association", *(_association(*(score[s] for score in scores)) for s in sides))
 
 
@@ -163,8 +162,10 @@ def _change(sides: list[list[Array]]) -> float:
     return float(np.abs(a - b).max(initial=0.0) / np.sqrt(sum(1.0 / len(side[0]) for side in sides)))
 
 
-def _ranks(cells: Cells) -> Array | None:
-    return pooled_ranks(cells) if cells.kind in ("number", "time") else None
+def _scores(columns: Sequence[Cells], ranks: Sequence[Array | None], most: int) -> list[Array]:
+    """Return the scores of columns that have products: (n, k) each."""
+    found = [relation_scores(cells, rank, most) for cells, rank in zip(columns, ranks, strict=True)]
+    return [score[:, :k] for score, k in found]
 
 
 def _correlation(x: Array, y: Array) -> float:
@@ -217,9 +218,8 @@ def holes(one: Cells, two: Cells) -> Holes | None:
 def _conditions(x: Cells, y: Cells) -> list[tuple[str, Mask]]:
     """Return values that y may have, as masks, with the words for "x is missing where y has them"."""
     start = f"{x.name} is missing where {y.name}"
-    if y.kind in ("category", "boolean"):
-        counts = np.bincount(y.values[y.present].astype(np.int64), minlength=1)
-        frequent = np.argsort(-counts, kind="stable")[:_LEVELS]
+    if y.has_levels:
+        frequent = np.argsort(-y.counts(), kind="stable")[:_LEVELS]
         return [(f"{start} is {y.show(float(j))!r}", (y.values == j) & y.present) for j in frequent]
     middle = float(np.median(y.values[y.present])) if y.present.any() else 0.0
     shown = y.show(middle)

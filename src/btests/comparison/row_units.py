@@ -104,7 +104,7 @@ def hint_at_units(cells: Cells) -> str | None:
         return None
     if not (_NAMES.search(cells.name) or _THINGS.fullmatch(cells.name)):
         return None
-    parts = [cells.values[own][cells.present[own]] for own in (cells.side(False), cells.side(True))]
+    parts = cells.values_of(False), cells.values_of(True)
     distinct, rows = sum(len(np.unique(part)) for part in parts), sum(map(len, parts))
     if distinct < _LEAST_VALUES or rows < _LEAST_ROWS * distinct:
         return None

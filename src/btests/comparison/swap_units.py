@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -129,7 +129,7 @@ class SwapUnits:
 
     def permute(self, cells: Cells) -> Cells:
         """Return the cells of a column in the order of the units."""
-        return replace(cells, values=cells.values[self.rows], missing=cells.missing[self.rows])
+        return cells.take(self.rows, cells.n_a)
 
     def difference(self, feature: Array) -> tuple[Array, float]:
         """Return D and c of a centred feature in the order of the units: (n,) to (u,) and a number."""

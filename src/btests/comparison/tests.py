@@ -60,7 +60,7 @@ class ColumnTests:
         margins = []
         for j, (cells, code) in enumerate(zip(columns, encoding.codes, strict=True)):
             permuted = units.permute(cells)
-            rank = pooled_ranks(permuted) if cells.kind in ("number", "time") else None
+            rank = pooled_ranks(permuted)
             for part in column_differences(permuted, code, rank, units):
                 features.append(part)
                 owners += [j] * part.weights.shape[1]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from btests._imports import arrow
-from btests.comparison.cells import KINDS, kind_of
+from btests.comparison.cells import KINDS, decoded, kind_of
 from btests.comparison.format import option
 
 # Patterns of numbers, and of numbers with a decimal comma, in text.
@@ -57,8 +57,8 @@ def clear_marks(column: Any, marks: Sequence[str]) -> Any:
     """Return an arrow column in which cells equal to one of these texts or numbers are missing; itself without any."""
     pa, pc = arrow(), import_module("pyarrow.compute")
     given, kind = column, kind_of(column.type)
-    if kind in KINDS and pa.types.is_dictionary(column.type):
-        column = pc.cast(column, column.type.value_type)
+    if kind in KINDS:
+        column = decoded(column)
     if kind == "category":
         found = pc.is_in(pc.utf8_trim_whitespace(column), pa.array(marks, column.type))
     elif kind == "number" and not pa.types.is_duration(column.type):
@@ -89,8 +89,7 @@ def as_categories(column: Any) -> Any:
     pa, pc = arrow(), import_module("pyarrow.compute")
     if kind_of(column.type) not in KINDS:
         return column
-    if pa.types.is_dictionary(column.type):
-        column = pc.cast(column, column.type.value_type)
+    column = decoded(column)
     if pa.types.is_floating(column.type):
         whole = pc.cast(column, pa.int64(), safe=False)
         if pc.all(pc.equal(pc.cast(whole, column.type, safe=False), column)).as_py():
@@ -154,9 +153,7 @@ def hint_at_marks(name: str, columns: Sequence[Any]) -> str | None:
 
 def first_text(column: Any) -> str:
     """Return the first cell of a text column that is not a number, and its row, in brackets; empty if none."""
-    pc = import_module("pyarrow.compute")
-    if arrow().types.is_dictionary(column.type):
-        column = pc.cast(column, column.type.value_type)
+    pc, column = import_module("pyarrow.compute"), decoded(column)
     row = pc.index(pc.match_substring_regex(column, _NUMBER), False).as_py()
     return "" if row < 0 else f" ({column[row].as_py()[:40]!r} in row {row + 1})"
 

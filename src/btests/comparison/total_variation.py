@@ -242,7 +242,7 @@ def _column_beyond(cells: Cells, orders: tuple[Index, Index], tolerance: float) 
     For any set of bins, the shares of the two sides differ by at most the total variation distance. A third of the rows
     selects the set, the others are counted in it (interval of Agresti and Caffo, one row of each outcome added).
     """
-    bins = binned(cells, pooled_ranks(cells) if cells.kind in ("number", "time") else None)
+    bins = binned(cells, pooled_ranks(cells))
     width = int(bins.max()) + 1
     chosen, counted = [], []
     for order, start in zip(orders, (0, cells.n_a), strict=True):
