@@ -17,8 +17,8 @@ from btests.comparison.dependence import (
     open_table,
     pairs_independence,
 )
-from btests.comparison.dependence_text import screen
 from btests.comparison.encoding import Encoding
+from btests.comparison.screens import independence_screen as screen
 from btests.multiple_testing import holm
 
 

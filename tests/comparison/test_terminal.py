@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import btests
-from btests.comparison.console import screen
 from btests.comparison.format import text_width
+from btests.comparison.screens import screen
 from tests.comparison.conftest import Shell
 
 COMMAND = (sys.executable, "-m", "btests", "compare")

@@ -92,7 +92,7 @@ def tables(tmp_path: Path) -> Path:
             "btests.comparison",
             "btests.comparison.run",
         ),
-        *("pyarrow", "pyarrow.lib", "pyarrow.compute", "pyarrow.csv", "btests.comparison.console", "scipy.special"),
+        *("pyarrow", "pyarrow.lib", "pyarrow.compute", "pyarrow.csv", "btests.comparison.screens", "scipy.special"),
     ],
 )
 def test_at_any_import(tables: Path, module: str) -> None:

@@ -120,11 +120,11 @@ def independence(
     groups = [list(dict.fromkeys(split_names(f"--{name}", own))) for name, own in (("x", x), ("y", y))]
     with one_sentence(sign_flip="swap"):
         from btests.comparison.dependence import Settings
-        from btests.comparison.dependence_text import screen
+        from btests.comparison.screens import independence_screen
 
         found = _run(table, groups, Settings(**options), all_pairs)
         found["notes"] = [as_flags(note, "swap") for note in found["notes"]]
-        echo(json.dumps(found, indent=2) if as_json else screen(found, everything=everything))
+        echo(json.dumps(found, indent=2) if as_json else independence_screen(found, everything=everything))
         if out is not None:
             _draw(found, out, force)  # after the answer: a full disk must not lose it
             if not as_json:

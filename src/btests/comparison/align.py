@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from btests.comparison.cells import KINDS, Cells, kind_of, pool
 from btests.comparison.column_types import ColumnType, prepared
 from btests.comparison.compare_options import Options
-from btests.comparison.format import SAME_ROWS, option
+from btests.comparison.format import SAME_ROWS, option, quoted_list, some_of
 from btests.comparison.row_units import hint_at_units
 from btests.comparison.sources import Loaded
 from btests.comparison.tokens import first_text, hint_at_codes, hint_at_marks
@@ -117,9 +116,10 @@ def match(
         ]
     only_a = [name for name in wanted if name not in in_b]
     if not set(in_a) & set(in_b):
-        raise ValueError(f"{a.name} and {b.name} have no column in common: {_some(in_a)} against {_some(in_b)}")
+        there = f"{quoted_list(in_a, 6)} against {quoted_list(in_b, 6)}"
+        raise ValueError(f"{a.name} and {b.name} have no column in common: {there}")
     if (only_a or extra) and not common:
-        parts = [f"only in {t.name}: {_some(names)}" for t, names in ((a, only_a), (b, extra)) if names]
+        parts = [f"only in {t.name}: {quoted_list(names, 6)}" for t, names in ((a, only_a), (b, extra)) if names]
         raise ValueError(
             f"the tables do not have the same columns ({'; '.join(parts)}); "
             f"{option('common', True)} goes on with the others"
@@ -158,15 +158,14 @@ def match(
 
 def reasons(excluded: Sequence[tuple[str, str]], most: int = 4) -> str:
     """Return columns and why they are excluded, as part of a sentence."""
-    shown = "; ".join(f"{name!r}: {why}" for name, why in excluded[:most])
-    return shown + (f" and {len(excluded) - most} more" if len(excluded) > most else "")
+    return some_of([f"{name!r}: {why}" for name, why in excluded], most, "; ")
 
 
 def _require(keyword: str, names: Sequence[str], a: Loaded, b: Loaded, either: bool) -> None:
     for name in names:
         absent = [t.name for t in (a, b) if name not in t.table.column_names]
         if len(absent) == 2 or (absent and not either):
-            there = _some(a.table.column_names)
+            there = quoted_list(a.table.column_names, 6)
             raise ValueError(
                 f"{option(keyword)} names {name!r}, which is not in {' nor in '.join(absent)}; there are {there}"
             )
@@ -182,11 +181,6 @@ def _odd(side: Loaded, name: str, kind: str) -> str:
 
 def _kind(kind: str) -> str:
     return {"number": "numbers", "boolean": "true or false", "category": "text", "time": "times"}[kind]
-
-
-def _some(names: Sequence[Any], most: int = 6) -> str:
-    shown = ", ".join(repr(str(name)) for name in names[:most])
-    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 # Minimum rows of both tables for a column without repetitions to be an identifier.

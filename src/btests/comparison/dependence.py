@@ -18,11 +18,11 @@ from btests.block_size import BUDGET
 from btests.comparison.align import pooled_columns, reasons
 from btests.comparison.cells import Cells
 from btests.comparison.compare_options import MAX_ROWS, Options
-from btests.comparison.dependence_text import verdict
 from btests.comparison.encoding import Encoding
 from btests.comparison.format import option, quoted_list
 from btests.comparison.sources import Loaded, load, path_of, unused_text_format
 from btests.comparison.tokens import mark_missing
+from btests.comparison.verdicts import independence_verdict
 from btests.data.text_format import TextFormat
 from btests.designs import MIN_PAIRS
 from btests.independence import independence_test
@@ -181,7 +181,7 @@ def groups_independence(source: Any, x: Sequence[str], y: Sequence[str], setting
         "kernel": repr(result.kernel),
         "seconds": time.perf_counter() - began,
     }
-    return {"verdict": verdict(document), **document}
+    return {"verdict": independence_verdict(document), **document}
 
 
 def run_pair(
@@ -288,7 +288,7 @@ def pairs_independence(
         "distance_correlation_rows": n_strength,
         "seconds": time.perf_counter() - began,
     }
-    return {"verdict": verdict(document), **document}
+    return {"verdict": independence_verdict(document), **document}
 
 
 def distance_correlations(coordinates: Sequence[Array], seed: int) -> tuple[Array, int]:

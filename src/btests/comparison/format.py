@@ -1,13 +1,18 @@
-"""Text of counts, shares, names, kernels and options."""
+"""Text of counts, shares, names, kernels and options, and lines and tables of it on a screen."""
 
 from __future__ import annotations
 
 import re
+import shutil
+import sys
+import textwrap
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 
+from btests._text import printable
 from btests.report.number_format import plural
 
 
@@ -44,6 +49,28 @@ def percent(share: float) -> str:
     return f"{100.0 * share:.3g} %"
 
 
+def one_decimal(share: float) -> str:
+    """Return a share with one digit after the point, and with three digits below 0.1 %.
+
+    Examples
+    --------
+    >>> one_decimal(0.12345), one_decimal(0.000123)
+    ('12.3 %', '0.0123 %')
+    """
+    return percent(share) if 0.0 < share < 1e-3 else f"{100.0 * share:.1f} %"
+
+
+def some_of(texts: Sequence[str], most: int, separator: str = ", ") -> str:
+    """Return texts with a separator between them, and how many there are beyond ``most``.
+
+    Examples
+    --------
+    >>> some_of(["a", "b"], 2), some_of(["a", "b", "c"], 1)
+    ('a, b', 'a and 2 more')
+    """
+    return separator.join(texts[:most]) + (f" and {len(texts) - most} more" if len(texts) > most else "")
+
+
 def quoted_list(names: Sequence[str], most: int = 12) -> str:
     """Return names in quotes, with commas between them.
 
@@ -52,8 +79,7 @@ def quoted_list(names: Sequence[str], most: int = 12) -> str:
     >>> quoted_list(["a", "b,c"]), quoted_list(["a", "b", "c"], 1)
     ("'a', 'b,c'", "'a' and 2 more")
     """
-    shown = ", ".join(repr(name) for name in names[:most])
-    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
+    return some_of([repr(name) for name in names], most)
 
 
 def text_width(text: str) -> int:
@@ -109,3 +135,71 @@ def option(name: str, value: str | bool | float | list[str] | None = None) -> st
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     return f"`{name}`" if value is None else f"`{name}={value!r}`"
+
+
+# Indent of text after headings, and widths of a column of names on a screen.
+_INDENT = 12
+_SHORTEST_NAME, _LONGEST_NAME = 6, 24
+
+
+def terminal_size() -> tuple[int, int | None]:
+    """Return width and height of the terminal; the width is fixed for pipes and files."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return 100, None
+    size = shutil.get_terminal_size((100, 24))
+    return max(60, min(140, size.columns)), size.lines
+
+
+def wrapped(lines: Iterable[str], width: int, indent: int = _INDENT) -> list[str]:
+    """Return lines wrapped to ``width``, with continuations indented."""
+    found: list[str] = []
+    for line in lines:
+        found += textwrap.wrap(printable(line), width, subsequent_indent=" " * indent, drop_whitespace=True) or [""]
+    return found
+
+
+def cut(line: str, width: int) -> str:
+    """Return a line of at most ``width``, with an ellipsis if it is cut."""
+    line = printable(line)
+    if text_width(line) <= width:
+        return line
+    while text_width(line) > width - 1:
+        line = line[:-1]
+    return line + "\u2026"
+
+
+@dataclass(frozen=True, slots=True)
+class TextColumn:
+    """Column of a table of text: numbers flush right, names of at most ``width``, or texts as they are without one."""
+
+    title: str
+    width: int = 0
+    is_number: bool = False
+
+    def padded(self, cells: Sequence[str]) -> list[str]:
+        """Return the title and the cells, names as wide as the longest."""
+        texts = [printable(text) for text in (self.title, *cells)]
+        if self.is_number:
+            return [text.rjust(self.width) for text in texts]
+        width = max(_SHORTEST_NAME, min(self.width, max(map(text_width, texts))))
+        return [fitted(text, width) for text in texts] if self.width else texts
+
+
+def name_width(width: int, part: int) -> int:
+    """Return how wide a column of names may be on a screen of ``width``, of which it may take one ``part``."""
+    return max(_LONGEST_NAME, width // part)
+
+
+def table(columns: Sequence[TextColumn], rows: Sequence[Sequence[str]], marked: Iterable[bool]) -> list[str]:
+    """Return a heading and rows of text, those that are ``marked`` with a star.
+
+    Examples
+    --------
+    >>> for line in table([TextColumn("column", 9), TextColumn("p", 5, True)], [["size", "0.1"], ["x", "1"]], [1, 0]):
+    ...     print(line)
+      column      p
+    * size      0.1
+      x           1
+    """
+    cells = [column.padded([row[k] for row in rows]) for k, column in enumerate(columns)]
+    return [f"{' *'[mark]} {'  '.join(line)}" for mark, *line in zip((False, *marked), *cells, strict=True)]

@@ -13,7 +13,7 @@ import numpy as np
 from btests._imports import arrow
 from btests.comparison.cells import decoded
 from btests.comparison.changes import MONTHS, WEEKDAYS
-from btests.comparison.format import counted, option
+from btests.comparison.format import counted, option, some_of
 from btests.comparison.sources import Loaded
 from btests.comparison.tokens import values_of
 from btests.plan import Index
@@ -197,7 +197,7 @@ class Groups:
         if self.small:
             have = "has" if len(self.small) == 1 else "have"
             was = "was" if len(self.small) == 1 else "were"
-            shown = _some([f"{name} ({counted(rows, 'row')})" for name, rows in self.small])
+            shown = some_of([f"{name} ({counted(rows, 'row')})" for name, rows in self.small], _NAMED)
             found.append(
                 f"{counted(len(self.small), 'group')} of {self.by!r} {have} fewer than {LEAST_ROWS} rows and {was} "
                 f"excluded: {shown}"
@@ -219,8 +219,9 @@ def groups_of(whole: Loaded, by: str) -> Groups:
     if len(values) == 1:
         raise ValueError(f"column {by!r} has one value, {text_of(values[0])}; it must have one for each group")
     if len(values) > MOST_GROUPS:
+        shown = some_of(list(map(text_of, values)), _NAMED)
         raise ValueError(
-            f"column {by!r} has {len(values)} different values ({_some(list(map(text_of, values)))}), and at most "
+            f"column {by!r} has {len(values)} different values ({shown}), and at most "
             f"{MOST_GROUPS} groups are compared at once; name two of them with {option('value_a')} and "
             f"{option('value_b')}"
         )
@@ -232,7 +233,7 @@ def groups_of(whole: Loaded, by: str) -> Groups:
         order = _in_calendar(list(map(text_of, values))) or order
     kept = [j for j in order if counts[j] >= least]
     if len(kept) < 2:
-        shown = _some([f"{text_of(values[j])} ({counted(int(counts[j]), 'row')})" for j in order])
+        shown = some_of([f"{text_of(values[j])} ({counted(int(counts[j]), 'row')})" for j in order], _NAMED)
         raise ValueError(f"fewer than two groups of {by!r} have {LEAST_ROWS} rows or more: {shown}")
     place = np.full(len(values) + 1, -1)  # the last is that of rows without a label
     place[kept] = np.arange(len(kept))
@@ -309,7 +310,3 @@ def balanced_rows(numbers: Index, most: int, each: int, seed: int) -> Index:
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
     place = np.arange(len(by_group)) - np.repeat(starts, counts)
     return np.sort(by_group[place < limit])
-
-
-def _some(texts: Sequence[str]) -> str:
-    return ", ".join(texts[:_NAMED]) + (f" and {len(texts) - _NAMED} more" if len(texts) > _NAMED else "")

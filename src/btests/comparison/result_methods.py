@@ -1,12 +1,20 @@
-"""Methods that results of comparing tables, and of comparing groups of rows, have in common."""
+"""Methods and entries that results of comparing tables, and of comparing groups of rows, have in common."""
 
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Callable, Mapping
+from importlib.metadata import version
 from typing import Any
 
 from btests._imports import optional
+from btests._memory import peak_memory
 from btests._text import brief, close_match
+from btests.comparison.format import short_name
+from btests.comparison.screens import notebook, screen
+from btests.report import render_notebook
+from btests.result import TestResult
 
 # Attributes of a column that are a column of the data frame, in their order.
 _FIELDS = ("name", "kind", "effect", "pvalue", "pvalue_corrected", "changed", "different", "group", "summary")
@@ -56,3 +64,52 @@ def to_frame(self: Any) -> Any:
         if not isinstance(module, str):
             return module.DataFrame(values)
     raise ImportError("a data frame needs pandas or polars; python -m pip install pandas gets one")
+
+
+def as_text(self: Any) -> str:
+    """Return the result as one screen of text."""
+    return screen(self.to_dict())
+
+
+def as_html(self: Any) -> str:
+    """Return the result as HTML for a notebook: charts of two tables where jinja2 is installed, or the screen."""
+    document = self.to_dict()
+    return (None if "groups" in document else render_notebook(document)) or notebook(document)
+
+
+def document_of(
+    self: Any, schema: str, entries: Mapping[str, Any], verdict: Callable[[dict[str, Any]], str]
+) -> dict[str, Any]:
+    """Return the entries that all results have and these, as plain values, with the verdict as a sentence."""
+    details = self.details
+    document: dict[str, Any] = _finite(
+        {
+            "schema": schema,
+            "version": version("btests"),
+            **{key: details[key] for key in ("rows", "settings", "command", "seconds")},
+            "command_note": details.get("command_note"),
+            "memory_bytes": peak_memory(),
+            "columns": [{**column.to_dict(), "rank": rank} for rank, column in enumerate(self.columns, start=1)],
+            "excluded": [{"name": name, "reason": reason} for name, reason in self.excluded],
+            "notes": list(self.notes),
+            **entries,
+        }
+    )
+    document["verdict"]["text"] = verdict(document)
+    return document
+
+
+def joint_entries(result: TestResult) -> dict[str, Any]:
+    """Return the joint test as plain values."""
+    return {**result.to_dict(), "kernel_short": short_name(result.kernel), "blocks_text": result.blocks_text()}
+
+
+def _finite(value: Any) -> Any:
+    """Return a value with None in place of numbers that JSON does not have."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

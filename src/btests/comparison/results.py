@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, field, fields
-from importlib.metadata import version
 from typing import Any
 
-from btests._memory import peak_memory
 from btests.comparison.changes import Change
 from btests.comparison.charts import histogram
-from btests.comparison.console import effect_text, largest_change, notebook, screen, verdict
 from btests.comparison.encoding import Encoding
 from btests.comparison.format import short_name
-from btests.comparison.result_methods import column_named, no_truth, to_frame, to_json
+from btests.comparison.result_methods import (
+    as_html,
+    as_text,
+    column_named,
+    document_of,
+    joint_entries,
+    no_truth,
+    to_frame,
+    to_json,
+)
 from btests.comparison.tests import ComponentTest
 from btests.comparison.total_variation import mmd2_bound, total_variation_bound
+from btests.comparison.verdicts import comparison_verdict, effect_text, largest_change
 from btests.plot import plot_distributions, plot_effects
-from btests.report import render_notebook, write_page
+from btests.report import write_page
 from btests.result import TestResult
 
 #: Changes with the meaning of a key, not with keys that are added.
@@ -127,26 +134,6 @@ class Relation:
     text: str
 
 
-def shared_entries(comparison: Any, schema: str) -> dict[str, Any]:
-    """Return the entries that comparisons of tables and of groups have in common."""
-    details = comparison.details
-    return {
-        "schema": schema,
-        "version": version("btests"),
-        **{key: details[key] for key in ("rows", "settings", "command", "seconds")},
-        "command_note": details.get("command_note"),
-        "memory_bytes": peak_memory(),
-        "columns": [{**column.to_dict(), "rank": rank} for rank, column in enumerate(comparison.columns, start=1)],
-        "excluded": [{"name": name, "reason": reason} for name, reason in comparison.excluded],
-        "notes": list(comparison.notes),
-    }
-
-
-def joint_entries(result: TestResult) -> dict[str, Any]:
-    """Return the joint test as plain values."""
-    return {**result.to_dict(), "kernel_short": short_name(result.kernel), "blocks_text": result.blocks_text()}
-
-
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """The result of comparing two tables; ``print`` it, display it in a notebook, or read its attributes.
@@ -211,20 +198,17 @@ class Comparison:
         dict
             Numbers that are not finite are None.
         """
-        document: dict[str, Any] = finite(
-            {
-                **shared_entries(self, SCHEMA),
-                "names": {"a": self.names[0], "b": self.names[1]},
-                "verdict": self._verdict(),
-                "effect": _effect(self.effect, self._most()),
-                "test": self._joint_test(),
-                "tests": [asdict(test) for test in self.tests],
-                "blocks": _blocks(self.result),
-                "relations": [{**asdict(relation), "columns": list(relation.columns)} for relation in self.relations],
-                **{key: self.details[key] for key in ("relations_tested", "witness", "examples")},
-            }
-        )
-        document["verdict"]["text"] = verdict(document)
+        entries = {
+            "names": {"a": self.names[0], "b": self.names[1]},
+            "verdict": self._verdict(),
+            "effect": _effect(self.effect, self._most()),
+            "test": self._joint_test(),
+            "tests": [asdict(test) for test in self.tests],
+            "blocks": _blocks(self.result),
+            "relations": [{**asdict(relation), "columns": list(relation.columns)} for relation in self.relations],
+            **{key: self.details[key] for key in ("relations_tested", "witness", "examples")},
+        }
+        document = document_of(self, SCHEMA, entries, comparison_verdict)
         document["effect"]["meaning"] = effect_text(document)
         document["effect"]["largest_change"] = largest_change(document)
         return document
@@ -234,6 +218,8 @@ class Comparison:
     to_json = to_json
     __getitem__ = column_named
     __bool__ = no_truth
+    __str__ = as_text
+    _repr_html_ = as_html
 
     def plot(self, ax: Any = None) -> Any:
         """Plot how much each column changed with matplotlib, and return the axes; ``found["name"].plot()`` plots one.
@@ -244,13 +230,6 @@ class Comparison:
             Axes to draw in; those of a new figure by default.
         """
         return plot_effects(self.columns, ax, title=f"{self.names[0]} and {self.names[1]}, p = {self.pvalue:.4g}")
-
-    def __str__(self) -> str:
-        return screen(self.to_dict())
-
-    def _repr_html_(self) -> str:
-        document = self.to_dict()
-        return render_notebook(document) or notebook(document)
 
     def _most(self) -> float:
         """Return the largest lower end of an interval of MMD^2 that does not contradict the verdict."""
@@ -314,14 +293,3 @@ def _interval(result: TestResult, most: float) -> tuple[float | None, float | No
     except ValueError:
         return None, None
     return min(low, most), high
-
-
-def finite(value: Any) -> Any:
-    """Return a value with None in place of numbers that JSON does not have."""
-    if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [finite(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

@@ -11,7 +11,7 @@ import numpy as np
 
 from btests._imports import arrow
 from btests.comparison.cells import KINDS, decoded, kind_of
-from btests.comparison.format import option
+from btests.comparison.format import option, quoted_list
 
 # Patterns of numbers, and of numbers with a decimal comma, in text.
 _NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
@@ -166,6 +166,6 @@ def hint_at_codes(names: Sequence[str], columns: Sequence[Any]) -> str | None:
             found.append(name)
     if not found:
         return None
-    shown = ", ".join(map(repr, found[:4])) + (f" and {len(found) - 4} more" if len(found) > 4 else "")
     advice = f"{option('categories', found)} compares as categories"
-    return f"{shown} may hold codes, and {'was' if len(found) == 1 else 'were'} compared as numbers; {advice}"
+    were = "was" if len(found) == 1 else "were"
+    return f"{quoted_list(found, 4)} may hold codes, and {were} compared as numbers; {advice}"
