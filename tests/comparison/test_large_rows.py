@@ -13,7 +13,7 @@ import pytest
 
 import btests
 from btests.comparison.column_types import ColumnType, converted
-from btests.comparison.first_pass import Reservoir
+from btests.comparison.first_pass import Draw, Reservoir
 from btests.comparison.joint import DEFAULT_KERNELS
 from btests.data import fragment
 from tests.comparison.conftest import Shell
@@ -167,7 +167,7 @@ def test_drawn_rows_do_not_depend_on_how_they_come() -> None:
     column = pa.record_batch({"i": np.arange(200_000)})
     drawn = []
     for step in (200_000, 70_000, 999):
-        drawing = Reservoir(5000, 2**30, seed=4)
+        drawing = Reservoir(Draw(5000, 2**30, seed=4))
         for first in range(0, 200_000, step):
             drawing.add(column.slice(first, step))
         drawn.append(pa.concat_tables(drawing.tables())["i"].to_numpy())
@@ -181,7 +181,7 @@ def test_drawn_rows_do_not_depend_on_how_they_come() -> None:
 
 
 def test_long_texts_are_drawn_less_often() -> None:
-    drawing = Reservoir(10**6, 10**6, seed=4)
+    drawing = Reservoir(Draw(10**6, 10**6, seed=4))
     for _ in range(20):
         drawing.add(pa.record_batch({"text": ["x" * 1000] * 500}))
     tables = drawing.tables()

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from btests._imports import arrow
 from btests.comparison.column_types import ColumnType, MixedError, converted
-from btests.comparison.format import option
+from btests.comparison.format import option, quoted_list
 from btests.comparison.groupby import RowFilter, SideValues
 from btests.comparison.sources import good_part
 from btests.comparison.table_side import Side, with_texts
@@ -28,6 +28,15 @@ _SPARE = 1.25
 _STRETCH = 2**16
 
 
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Limits of the rows drawn from each side, in rows and bytes, and the seed of the draw."""
+
+    most_rows: int
+    most_bytes: int
+    seed: int
+
+
 @dataclass(slots=True)
 class Reservoir:
     """Uniform sample of all rows: those with the smallest random keys.
@@ -37,17 +46,13 @@ class Reservoir:
 
     Attributes
     ----------
-    most_rows, most_bytes : int
-        Limits of the sample.
-    seed : int
-        Seed of the keys.
+    draw : Draw
+        Limits of the sample, and the seed of the keys.
     n_rows : int
         Number of rows added.
     """
 
-    most_rows: int
-    most_bytes: int
-    seed: int
+    draw: Draw
     n_rows: int = 0
     _pieces: list[tuple[Keys, Any]] = field(default_factory=list)
     _below: int = 2**64
@@ -62,7 +67,7 @@ class Reservoir:
         table = arrow().Table.from_batches([batch.take(arrow().array(chosen))])
         self._pieces.append((keys[chosen], table))
         rows, size = self._size()
-        if rows > _SPARE * self.most_rows or size > _SPARE * self.most_bytes:
+        if rows > _SPARE * self.draw.most_rows or size > _SPARE * self.draw.most_bytes:
             self._shrink(rows, size)
 
     def state(self) -> tuple[Any, ...]:
@@ -76,7 +81,7 @@ class Reservoir:
     def tables(self) -> list[Any]:
         """Return the rows that were drawn, in the order in which they were added, as tables of one schema each."""
         rows, size = self._size()
-        if rows > self.most_rows or size > self.most_bytes:
+        if rows > self.draw.most_rows or size > self.draw.most_bytes:
             self._shrink(rows, size)
         return [table for _, table in self._pieces]
 
@@ -85,7 +90,7 @@ class Reservoir:
 
     def _shrink(self, rows: int, size: int) -> None:
         """Drop the rows with the largest keys, down to the limits."""
-        kept = max(2, min(self.most_rows, int(rows * min(1.0, self.most_bytes / max(size, 1)))))
+        kept = max(2, min(self.draw.most_rows, int(rows * min(1.0, self.draw.most_bytes / max(size, 1)))))
         keys = np.concatenate([keys for keys, _ in self._pieces])
         if kept >= len(keys):  # two rows that are beyond the limit
             return
@@ -109,7 +114,9 @@ class Reservoir:
         self.n_rows += count
         for start in range(first - first % _STRETCH, first + count, _STRETCH):
             if self._stretch[0] != start:
-                rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.seed, 21, start // _STRETCH])))
+                rng = np.random.Generator(
+                    np.random.PCG64(np.random.SeedSequence([self.draw.seed, 21, start // _STRETCH]))
+                )
                 self._stretch = start, rng.integers(0, 2**64, _STRETCH, dtype=np.uint64)
             low, high = max(first, start), min(first + count, start + _STRETCH)
             found[low - first : high - first] = self._stretch[1][low - start : high - start]
@@ -118,17 +125,6 @@ class Reservoir:
 
 # The squares of larger numbers overflow.
 _LARGEST = 1e150
-
-Report = Callable[[str, int, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Draw:
-    """Limits of the rows drawn from each side, in rows and bytes, and the seed of the draw."""
-
-    most_rows: int
-    most_bytes: int
-    seed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,62 +152,42 @@ class _State:
         self.types = state[1]
 
 
-def first_pass(side: Side, draw: Draw, *, skipped: list[str] | None, report: Callable[[int], None]) -> FirstPass:
-    """Read a side once; ``report`` is called with the number of rows read so far.
-
-    Damaged parts are skipped and named in ``skipped`` if it is given, and an error otherwise.
-    """
-    while True:
-        notes = _State(Reservoir(draw.most_rows, draw.most_bytes, draw.seed))
-        own: list[str] | None = None if skipped is None else []
-        try:
-            reading = _Reading(side, lambda batch: {"": batch}, {"": notes}, report, side.read)
-            parts = reading.parts(own)
-            break
-        except _MixedColumnError as mixed:
-            side = with_texts(side, mixed.column)
-    if skipped is not None:
-        skipped.extend(own or ())
-    return _surveyed(replace(side, parts=parts), notes)
-
-
-def first_pass_by(
+def first_pass(
     side: Side,
-    by: tuple[str, Any, Any],
+    by: tuple[str, Any, Any] | None,
     draw: Draw,
     *,
     skipped: list[str] | None,
     report: Callable[[int], None],
-) -> tuple[FirstPass, FirstPass]:
-    """Read a table that holds both sides once; ``by`` is the column that splits it, and its values."""
-    if by[0] not in side.names:
-        there = ", ".join(map(repr, side.names[:8]))
-        raise ValueError(f"there is no column {by[0]!r} in {side.name}; there are {there}")
+) -> tuple[FirstPass, ...]:
+    """Read a table once: one side or, with ``by``, the column that splits it and its values, both sides.
+
+    Damaged parts are skipped and named in ``skipped`` if it is given, and an error otherwise; ``report`` is called with
+    the number of rows read so far.
+    """
+    if by is not None and by[0] not in side.names:
+        raise ValueError(f"there is no column {by[0]!r} in {side.name}; there are {quoted_list(side.names, 8)}")
     while True:
-        values = SideValues(*by)
-        notes: dict[str, _State] = {}
+        values = None if by is None else SideValues(*by)
+        reading = _Reading(side, values, draw, report)
         own: list[str] | None = None if skipped is None else []
-
-        def split(batch: Any, values: SideValues = values, notes: dict[str, _State] = notes) -> dict[str, Any]:
-            values.add(batch)
-            keys = values.keys()
-            for key in keys:
-                notes.setdefault(key, _State(Reservoir(draw.most_rows, draw.most_bytes, draw.seed)))
-            return {key: RowFilter(values.by, key).rows(batch) for key in keys}
-
         try:
-            parts = _Reading(side, split, notes, report, (*side.read, by[0])).parts(own)
+            side = replace(side, parts=reading.parts(own))
             break
         except _MixedColumnError as mixed:
             side = with_texts(side, mixed.column)
     if skipped is not None:
         skipped.extend(own or ())
-    rest = tuple(name for name in side.names if name != by[0])
-    found = []
-    for key, text in values.chosen():
-        own_side = replace(side, name=f"{by[0]} = {text}", names=rest, parts=parts, where=RowFilter(by[0], key))
-        found.append(_surveyed(own_side, notes[key]))
-    return found[0], found[1]
+    if values is None:
+        return (_surveyed(side, reading.states[""]),)
+    names = tuple(name for name in side.names if name != values.by)
+    return tuple(
+        _surveyed(
+            replace(side, name=f"{values.by} = {text}", names=names, where=RowFilter(values.by, key)),
+            reading.states[key],
+        )
+        for key, text in values.chosen()
+    )
 
 
 class _MixedColumnError(Exception):
@@ -224,32 +200,32 @@ class _MixedColumnError(Exception):
 
 @dataclass(slots=True)
 class _Reading:
-    """One pass over the parts of a side into the state of one side or two, by the column that splits them."""
+    """One pass over the parts of a table, into the state of one side or, by the values of a column, of two."""
 
     side: Side
-    split: Callable[[Any], dict[str, Any]]
-    notes: dict[str, _State]
+    values: SideValues | None
+    draw: Draw
     report: Callable[[int], None]
-    columns: tuple[str, ...]
+    states: dict[str, _State] = field(default_factory=dict)
     done: int = 0
 
     def parts(self, skipped: list[str] | None) -> tuple[Fragment, ...]:
         """Read all parts, and return those that are not damaged."""
         kept: list[Fragment] = []
         for part in self.side.parts:
-            before = {key: own.state() for key, own in self.notes.items()}
+            before = {key: own.state() for key, own in self.states.items()}
             count = good_part(partial(self._read, part), self.side.several, skipped)
             if count is not None:
                 self.done += count
-                for own in self.notes.values():
+                for own in self.states.values():
                     own.ends[len(kept)] = own.reservoir.n_rows
                 kept.append(part)
                 continue
-            for key in list(self.notes):  # its first rows may have been read
+            for key in list(self.states):  # its first rows may have been read
                 if key in before:
-                    self.notes[key].restore(before[key])
+                    self.states[key].restore(before[key])
                 else:
-                    del self.notes[key]
+                    del self.states[key]
         if not self.done:
             why = skipped[-1] if skipped else "there is a header at most"
             raise ValueError(f"{self.side.name} has no rows that can be read: {why}")
@@ -257,20 +233,21 @@ class _Reading:
 
     def _read(self, part: Fragment) -> int:
         count = 0
-        for batch in part.batches(self.columns):
-            for key, rows in self.split(batch).items():
-                _note(self.notes[key], rows, part, count, self.side)
+        for batch in part.batches(self.side.read if self.values is None else (*self.side.read, self.values.by)):
+            for key, rows in ({"": batch} if self.values is None else self.values.split(batch)).items():
+                state = self.states.setdefault(key, _State(Reservoir(self.draw)))
+                _note(state, rows, part, count, self.side)
             count += batch.num_rows
             self.report(self.done + count)
         return count
 
 
-def _note(notes: _State, rows: Any, part: Fragment, before: int, side: Side) -> None:
+def _note(state: _State, rows: Any, part: Fragment, before: int, side: Side) -> None:
     if not rows.num_rows:
         return
     for name in side.read:
         column = rows.column(rows.schema.get_field_index(name))
-        seen = notes.types.get(name) or ColumnType.nothing()
+        seen = state.types.get(name) or ColumnType.nothing()
         try:
             found = seen.after(column, part.is_text)
         except MixedError:
@@ -279,12 +256,11 @@ def _note(notes: _State, rows: Any, part: Fragment, before: int, side: Side) -> 
             raise ValueError(f"column {name!r} of {side.name} has {error}") from None
         if found is not seen and found.high is not None and max(found.high, -found.low) > _LARGEST:
             raise ValueError(_too_large(column, name, part, before))
-        notes.types[name] = found
-    notes.reservoir.add(rows.select(list(side.read)))
+        state.types[name] = found
+    state.reservoir.add(rows.select(list(side.read)))
 
 
 def _too_large(column: Any, name: str, part: Fragment, before: int) -> str:
-
     values = np.asarray(converted(column, arrow().float64()).to_numpy(zero_copy_only=False))
     bad = int(np.flatnonzero(np.abs(values) > _LARGEST)[0])
     what = "an infinite number" if np.isinf(values[bad]) else "a number beyond 1e150"
@@ -294,11 +270,11 @@ def _too_large(column: Any, name: str, part: Fragment, before: int) -> str:
     )
 
 
-def _surveyed(side: Side, notes: _State) -> FirstPass:
-    types = tuple((notes.types.get(name) or ColumnType.nothing()).dtype for name in side.read)
+def _surveyed(side: Side, state: _State) -> FirstPass:
+    types = tuple((state.types.get(name) or ColumnType.nothing()).dtype for name in side.read)
     ends = [0]
     for k in range(len(side.parts)):
-        ends.append(notes.ends.get(k, ends[-1]))
+        ends.append(state.ends.get(k, ends[-1]))
     counts = tuple(end - start for start, end in pairwise(ends))
-    side = replace(side, types=types, n_rows=notes.reservoir.n_rows, counts=counts)
-    return FirstPass(side, dict(notes.types), side.table(notes.reservoir.tables()))
+    side = replace(side, types=types, n_rows=state.reservoir.n_rows, counts=counts)
+    return FirstPass(side, dict(state.types), side.table(state.reservoir.tables()))

@@ -34,15 +34,10 @@ def check_splits(whole: Loaded, by: str) -> None:
 def split_by(whole: Loaded, by: str, value_a: Any, value_b: Any) -> tuple[Loaded, Loaded]:
     """Return the rows of both sides, without the column that splits them."""
     check_splits(whole, by)
-    table = whole.table
-    values, batches = SideValues(by, value_a, value_b), table.to_batches()
-    for batch in batches:
-        values.add(batch)
-    schema = table.drop_columns([by]).schema
+    values, schema = SideValues(by, value_a, value_b), whole.table.drop_columns([by]).schema
+    parts = [values.split(batch) for batch in whole.table.to_batches()]
     one, two = (
-        Loaded(
-            arrow().Table.from_batches([RowFilter(by, key).rows(batch) for batch in batches], schema), f"{by} = {text}"
-        )
+        Loaded(arrow().Table.from_batches([part[key] for part in parts], schema), f"{by} = {text}")
         for key, text in values.chosen()
     )
     return one, two
@@ -57,11 +52,10 @@ class RowFilter:
 
     def rows(self, batch: Any) -> Any:
         """Return the matching rows of a batch, without column ``by``."""
-        coded = batch.column(batch.schema.get_field_index(self.by)).dictionary_encode()
-        right = np.array([key_of(value) == self.key for value in values_of(coded.dictionary)] + [False])
-        codes = coded.indices.fill_null(len(right) - 1).to_numpy(zero_copy_only=False)
+        values, codes = labels_of(batch, self.by)
+        matches = np.array([key_of(value) == self.key for value in values] + [False])
         rest = batch.select([name for name in batch.schema.names if name != self.by])
-        return rest.filter(arrow().array(right[codes]))
+        return rest.filter(arrow().array(matches[codes]))
 
 
 @dataclass(slots=True)
@@ -79,26 +73,18 @@ class SideValues:
         if self.value_a is not None and key_of(self.value_a) == key_of(self.value_b):
             raise ValueError(f"{_both()} are the same value of {self.by!r}, {self.value_a}")
 
-    def add(self, batch: Any) -> None:
-        """Add the values of a batch."""
-        column = batch.column(batch.schema.get_field_index(self.by))
-        try:
-            values = values_of(column.unique())
-        except arrow().ArrowNotImplementedError:
-            raise ValueError(f"column {self.by!r} holds {column.type}, which cannot split a table") from None
-        for value in values:
-            if value is not None:
-                self.found.setdefault(key_of(value), value)
+    def split(self, batch: Any) -> dict[str, Any]:
+        """Return the rows of a batch on the sides found so far, by their keys."""
+        for value in labels_of(batch, self.by)[0]:
+            self.found.setdefault(key_of(value), value)
         if self.value_a is None and len(self.found) > 2:
             raise ValueError(
                 f"column {self.by!r} has more than two different values ({self._shown()}), and all groups are compared "
                 f"in memory only, within {option('memory')} and without {option('workers')}; say which two to compare "
                 f"with {_both()}"
             )
-
-    def keys(self) -> list[str]:
-        """Return the keys of the sides found so far, at most two."""
-        return list(self.found) if self.value_a is None else [key_of(self.value_a), key_of(self.value_b)]
+        keys = list(self.found) if self.value_a is None else [key_of(self.value_a), key_of(self.value_b)]
+        return {key: RowFilter(self.by, key).rows(batch) for key in keys}
 
     def chosen(self) -> tuple[tuple[str, str], tuple[str, str]]:
         """Return the key and the text of the value of each side."""
@@ -213,7 +199,8 @@ def groups_of(whole: Loaded, by: str) -> Groups:
     ValueError
         If there is no such column or no other one, if it cannot split a table, or has one value or too many.
     """
-    values, codes, n_unlabelled = _coded(whole, by)
+    check_splits(whole, by)
+    values, codes = labels_of(whole.table, by)
     if not values:
         raise ValueError(f"column {by!r} of {whole.name} has no values; it must have one for each group")
     if len(values) == 1:
@@ -239,7 +226,7 @@ def groups_of(whole: Loaded, by: str) -> Groups:
     place[kept] = np.arange(len(kept))
     small = tuple((text_of(values[j]), int(counts[j])) for j in order if counts[j] < least)
     own = tuple(values[j] for j in kept)
-    return Groups(by, own, tuple(map(text_of, own)), place[codes], small, n_unlabelled)
+    return Groups(by, own, tuple(map(text_of, own)), place[codes], small, int((codes < 0).sum()))
 
 
 def _in_calendar(names: Sequence[str]) -> list[int] | None:
@@ -257,32 +244,28 @@ def _in_calendar(names: Sequence[str]) -> list[int] | None:
     return None
 
 
-def _coded(whole: Loaded, by: str) -> tuple[list[Any], Index, int]:
-    """Return the different values of a column, the number of that of each row, and the rows without one."""
-    check_splits(whole, by)
-    pa, column = arrow(), whole.table[by]
+def labels_of(rows: Any, by: str) -> tuple[list[Any], Index]:
+    """Return the different values of a column of an arrow table or batch, and the number of that of each row: (n,).
+
+    Cells without a value, and those that are not a number, have the number -1.
+    """
+    pa = arrow()
+    column = rows.column(rows.schema.get_field_index(by))
     try:
-        coded = decoded(column).dictionary_encode().unify_dictionaries()
+        coded = decoded(column).dictionary_encode()
     except pa.ArrowNotImplementedError:
         raise ValueError(f"column {by!r} holds {column.type}, which cannot split a table") from None
-    words = values_of(coded.chunk(0).dictionary) if coded.num_chunks else []
-    places: dict[str, int] = {}
-    values: list[Any] = []
-    place = []
-    for word in words:
-        if word is None or (isinstance(word, float) and math.isnan(word)):
-            place.append(-1)
-            continue
-        key = key_of(word)
-        if key not in places:
-            places[key] = len(values)
-            values.append(word)
-        place.append(places[key])
-    place.append(-1)
-    spots = np.array(place, dtype=np.int64)
-    parts = [chunk.indices.fill_null(len(words)).to_numpy(zero_copy_only=False) for chunk in coded.chunks]
-    codes = spots[np.concatenate(parts)] if parts else np.zeros(0, dtype=np.int64)
-    return values, codes, int((codes < 0).sum())
+    chunks = coded.unify_dictionaries().chunks if isinstance(coded, pa.ChunkedArray) else [coded]
+    words = values_of(chunks[0].dictionary) if chunks else []
+    values: dict[str, Any] = {}
+    keys = [None if word is None or (isinstance(word, float) and math.isnan(word)) else key_of(word) for word in words]
+    for key, word in zip(keys, words, strict=True):
+        if key is not None:
+            values.setdefault(key, word)
+    number = {key: j for j, key in enumerate(values)}
+    numbers = np.array([-1 if key is None else number[key] for key in keys] + [-1], dtype=np.int64)
+    parts = [chunk.indices.fill_null(len(words)).to_numpy(zero_copy_only=False) for chunk in chunks]
+    return list(values.values()), numbers[np.concatenate(parts)] if parts else np.zeros(0, dtype=np.int64)
 
 
 def balanced_rows(numbers: Index, most: int, each: int, seed: int) -> Index:

@@ -21,7 +21,7 @@ from btests.comparison.comparison_checkpoint import recorder, saved_memory
 from btests.comparison.describe import describe
 from btests.comparison.encoded_source import EncodedSource, column_readers
 from btests.comparison.encoding import Encoding
-from btests.comparison.first_pass import Draw, FirstPass, first_pass, first_pass_by
+from btests.comparison.first_pass import Draw, FirstPass, first_pass
 from btests.comparison.format import option
 from btests.comparison.groupby import split_by
 from btests.comparison.joint import Joint, joint_in_memory, joint_of_sources, null_in_pieces
@@ -237,12 +237,12 @@ def _first_passes(
     def report(before: int, done: int) -> None:
         progress.rows("reading", before + done, about)
 
-    if options.by is not None:
-        by = (options.by, options.value_a, options.value_b)
-        return first_pass_by(sides[0], by, draw, skipped=skipped, report=partial(report, 0))
-    one = first_pass(sides[0], draw, skipped=skipped, report=partial(report, 0))
-    two = first_pass(sides[1], draw, skipped=skipped, report=partial(report, one.side.n_rows))
-    return one, two
+    by = None if options.by is None else (options.by, options.value_a, options.value_b)
+    found: list[FirstPass] = []
+    for side in sides:
+        before = sum(one.side.n_rows for one in found)
+        found += first_pass(side, by, draw, skipped=skipped, report=partial(report, before))
+    return found[0], found[1]
 
 
 def _why_in_pieces(needed: int, memory: int, passes: Sequence[FirstPass], options: Options) -> str:
