@@ -14,7 +14,7 @@ import pytest
 
 import btests
 from btests.cli.progress import Bars, speed
-from btests.comparison import table_side as budget
+from btests.comparison import pieces as budget
 from tests.bounds import count_bounds
 from tests.comparison.conftest import Shell
 from tests.comparison.test_large import in_pieces, mixed

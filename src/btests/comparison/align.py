@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from btests.comparison.cells import KINDS, Cells, kind_of, pool
 from btests.comparison.column_types import ColumnType, prepared
-from btests.comparison.compare_options import Options
+from btests.comparison.compare_options import Options, require_columns
 from btests.comparison.format import SAME_ROWS, option, quoted_list, some_of
 from btests.comparison.row_units import hint_at_units
 from btests.comparison.sources import Loaded
@@ -65,6 +65,11 @@ def pooled_columns(
     return columns
 
 
+def columns_of(whole: Loaded, options: Options, excluded: list[tuple[str, str]], notes: list[str]) -> list[Cells]:
+    """Return the columns of one table to compare, all rows on the first side, as ``pooled_columns`` does."""
+    return pooled_columns((whole, replace(whole, table=whole.table.slice(0, 0))), options, excluded, notes)
+
+
 def _same_sides(cells: Cells) -> bool:
     """Whether both sides of a column have the same cells in the same order."""
     a, b = cells.side(False), cells.side(True)
@@ -103,9 +108,10 @@ def match(
 ) -> Matched:
     """Return the columns to compare; columns that do not match are an error, or excluded if ``common``."""
     in_a, in_b = a.table.column_names, b.table.column_names
-    _require("columns", columns, a, b, common)
-    _require("exclude", exclude, a, b, True)
-    _require("categories", categories, a, b, True)
+    tables = [(a.name, in_a), (b.name, in_b)]
+    require_columns("columns", columns, tables, everywhere=not common)
+    require_columns("exclude", exclude, tables, everywhere=False)
+    require_columns("categories", categories, tables, everywhere=False)
     wanted = [name for name in in_a if (not columns or name in columns) and name not in exclude]
     extra = [name for name in in_b if name not in in_a and (not columns or name in columns) and name not in exclude]
     excluded = [(name, "excluded") for name in dict.fromkeys([*in_a, *in_b]) if name in exclude]
@@ -159,16 +165,6 @@ def match(
 def reasons(excluded: Sequence[tuple[str, str]], most: int = 4) -> str:
     """Return columns and why they are excluded, as part of a sentence."""
     return some_of([f"{name!r}: {why}" for name, why in excluded], most, "; ")
-
-
-def _require(keyword: str, names: Sequence[str], a: Loaded, b: Loaded, either: bool) -> None:
-    for name in names:
-        absent = [t.name for t in (a, b) if name not in t.table.column_names]
-        if len(absent) == 2 or (absent and not either):
-            there = quoted_list(a.table.column_names, 6)
-            raise ValueError(
-                f"{option(keyword)} names {name!r}, which is not in {' nor in '.join(absent)}; there are {there}"
-            )
 
 
 def _both(a: Loaded, b: Loaded) -> str:

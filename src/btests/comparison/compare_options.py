@@ -1,4 +1,4 @@
-"""Validated options of a comparison."""
+"""Validated options of a comparison, and its callbacks."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
+from btests._text import close_match
+from btests.comparison.format import option, quoted_list
 from btests.data.text_format import TextFormat
 
 #: Rows of each side that are tested at most, unless ``max_rows`` is given.
@@ -43,24 +45,40 @@ class CompareOptions(TypedDict, total=False):
     report: Callable[[str, int, int], None] | None
 
 
+def require_columns(
+    keyword: str, names: Sequence[str], tables: Sequence[tuple[str, Sequence[str]]], *, everywhere: bool = True
+) -> None:
+    """Raise if an option names a column that tables, each a name and its columns, do not have, or that none has."""
+    for name in names:
+        absent = [where for where, columns in tables if name not in columns]
+        if len(absent) == len(tables) or (absent and everywhere):
+            there = tables[0][1]
+            near = close_match(name, there)
+            hint = f" (did you mean {near!r}?)" if near else ""
+            where = " nor in ".join(dict.fromkeys(absent))
+            raise ValueError(
+                f"{option(keyword)} names {name!r}{hint}, which is not in {where}; there are {quoted_list(there, 8)}"
+            )
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """Arguments of ``compare``; ``is_drawn`` if ``max_rows`` was given."""
 
-    by: str | None
-    value_a: Any
-    value_b: Any
-    columns: tuple[str, ...]
-    exclude: tuple[str, ...]
-    common: bool
-    alpha: float
-    tolerance: float | None
-    kernel: Any
-    null: Any
-    block_size: int | str | None
-    seed: int
-    max_rows: int
-    delimiter: str | None
+    by: str | None = None
+    value_a: Any = None
+    value_b: Any = None
+    columns: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    common: bool = False
+    alpha: float = 0.05
+    tolerance: float | None = None
+    kernel: Any = None
+    null: Any = None
+    block_size: int | str | None = None
+    seed: int = 0
+    max_rows: int = MAX_ROWS
+    delimiter: str | None = None
     missing: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     is_drawn: bool = False
@@ -80,27 +98,42 @@ class Options:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options as plain values, None for defaults."""
-        return {
-            "alpha": self.alpha,
-            "seed": self.seed,
-            "block_size": self.block_size,
-            "budget": self.budget,
-            "kernel": None if self.kernel is None else str(self.kernel),
-            "null": None if self.null is None else str(self.null),
-            "tolerance": self.tolerance,
-            "columns": list(self.columns) or None,
-            "exclude": list(self.exclude) or None,
-            "common": self.common,
-            "by": self.by,
-            "a": None if self.value_a is None else str(self.value_a),
-            "b": None if self.value_b is None else str(self.value_b),
-            "delimiter": self.delimiter,
-            "decimal": self.decimal,
-            "encoding": self.encoding,
-            "max_rows": self.max_rows,
-            "missing": list(self.missing) or None,
-            "categories": list(self.categories) or None,
-            "memory": self.memory,
-            "skip_bad_parts": self.skip_bad_parts,
-            "unit": self.unit,
-        }
+        names = {"value_a": "a", "value_b": "b"}
+        found = {}
+        for name in _SHOWN:
+            value = getattr(self, name)
+            if name in ("kernel", "null", *names):
+                value = None if value is None else str(value)
+            elif isinstance(value, tuple):
+                value = list(value) or None
+            found[names.get(name, name)] = value
+        return found
+
+
+# Options in the results, in their order.
+_SHOWN = (
+    *("alpha", "seed", "block_size", "budget", "kernel", "null", "tolerance", "columns", "exclude", "common", "by"),
+    *("value_a", "value_b", "delimiter", "decimal", "encoding", "max_rows", "missing", "categories", "memory"),
+    *("skip_bad_parts", "unit"),
+)
+
+# Begin and end of each phase over files as a share of the whole.
+_PHASES = {"reading": (0.0, 0.3), "shuffling": (0.3, 0.5), "testing": (0.5, 0.8)}
+
+#: Called with the name of a phase, the rows done, and the rows in all.
+Report = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Callbacks for the completed share of a comparison, and for the rows of a phase over files."""
+
+    share: Callable[[float], None]
+    report: Report | None = None
+
+    def rows(self, phase: str, done: int, of: int) -> None:
+        """Report the rows of a phase."""
+        begin, end = _PHASES[phase]
+        self.share(begin + (end - begin) * min(1.0, done / max(of, 1)))
+        if self.report is not None:
+            self.report(phase, done, max(of, done))

@@ -12,13 +12,13 @@ from btests._option_checks import check_decimal, check_delimiter, check_encoding
 from btests._text import brief, converting, printable_errors
 from btests._validation import check_alpha, check_callback, check_path, check_seed
 from btests.block_size import check_block_rule
-from btests.comparison.compare_options import MAX_ROWS, CompareOptions, Options
-from btests.comparison.comparison_checkpoint import saved_seed
+from btests.comparison.compare_options import MAX_ROWS, CompareOptions, Options, Progress
 from btests.comparison.format import option
 from btests.comparison.group_results import GroupComparison
 from btests.comparison.group_run import run_by
+from btests.comparison.pieces import saved_seed
 from btests.comparison.results import Comparison
-from btests.comparison.run import Progress, run
+from btests.comparison.run import run
 from btests.comparison.total_variation import check_tolerance
 
 

@@ -6,8 +6,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -15,9 +14,9 @@ import numpy as np
 
 from btests._validation import check_alpha, check_seed
 from btests.block_size import BUDGET
-from btests.comparison.align import pooled_columns, reasons
+from btests.comparison.align import columns_of, reasons
 from btests.comparison.cells import Cells
-from btests.comparison.compare_options import MAX_ROWS, Options
+from btests.comparison.compare_options import MAX_ROWS, Options, require_columns
 from btests.comparison.encoding import Encoding
 from btests.comparison.format import option, quoted_list
 from btests.comparison.sources import Loaded, load, path_of, unused_text_format
@@ -73,34 +72,23 @@ class TableColumns:
     """A table, and what is collected as its columns are read."""
 
     table: Loaded
-    excluded: list[tuple[str, str]] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    excluded: list[tuple[str, str]]
+    notes: list[str]
 
     def columns(self, names: Sequence[str], settings: Settings, *, named: bool) -> list[Cells]:
         """Return columns as ``compare`` reads them; ``named`` columns are not excluded as identifiers."""
-        own = Loaded(self.table.table.select(list(names)), self.table.name)
         options = Options(
-            by=None,
-            value_a=None,
-            value_b=None,
             columns=tuple(names) if named else (),
-            exclude=(),
             common=True,
-            alpha=settings.alpha,
-            tolerance=None,
-            kernel=None,
-            null=None,
-            block_size=None,
             seed=settings.seed,
             max_rows=settings.max_rows or MAX_ROWS,
-            delimiter=None,
             categories=tuple(name for name in settings.categories if name in names),
         )
-        return pooled_columns((own, replace(own, table=own.table.slice(0, 0))), options, self.excluded, self.notes)
+        own = Loaded(self.table.table.select(list(names)), self.table.name)
+        return columns_of(own, options, self.excluded, self.notes)
 
     def document(self, columns: Sequence[Cells], settings: Settings, result: TestResult) -> dict[str, Any]:
         """Return what both kinds of tests have in common."""
-        excluded = [*((name, "excluded") for name in settings.exclude), *self.excluded]
         return {
             "table": self.table.name,
             "alpha": settings.alpha,
@@ -109,32 +97,28 @@ class TableColumns:
             "seed": settings.seed,
             "rows": {"given": self.table.table.num_rows, "tested": result.n_x},
             "columns": [{"name": c.name, "kind": c.kind, "missing": int(c.missing.sum())} for c in columns],
-            "excluded": [{"name": name, "reason": why} for name, why in excluded],
+            "excluded": [{"name": name, "reason": why} for name, why in self.excluded],
             "notes": list(dict.fromkeys(self.notes)),
         }
 
 
 def open_table(source: Any, settings: Settings, sides: Mapping[str, Sequence[str]]) -> TableColumns:
     """Return the table after a check of the names of columns and of the number of rows, with remarks."""
-    found = load(source, "the table", TextFormat(settings.delimiter))
+    text = TextFormat(settings.delimiter)
+    found = load(source, "the table", text)
     there = found.table.column_names
     for keyword, names in {**sides, "exclude": settings.exclude, "categories": settings.categories}.items():
-        for name in names:
-            if name not in there:
-                near = get_close_matches(name, there, 1)
-                hint = f" (did you mean {near[0]!r}?)" if near else ""
-                more = "" if near else f"; there are {quoted_list(there, 8)}"
-                raise ValueError(f"{option(keyword)} names {name!r}{hint}, which is not in {found.name}{more}")
-            if keyword in sides and name in settings.exclude:
-                raise ValueError(f"{option(keyword)} and {option('exclude')} both name {name!r}")
-    if found.table.num_rows < MIN_PAIRS:
-        rows = found.table.num_rows
+        require_columns(keyword, names, [(found.name, there)])
+        if keyword in sides and (both := [name for name in names if name in settings.exclude]):
+            raise ValueError(f"{option(keyword)} and {option('exclude')} both name {both[0]!r}")
+    if (rows := found.table.num_rows) < MIN_PAIRS:
         raise ValueError(f"{found.name} has {rows} rows; a test of independence needs at least {MIN_PAIRS}")
-    notes = unused_text_format([path_of(source)], TextFormat(settings.delimiter))
+    notes = unused_text_format([path_of(source)], text)
     tested = {*sides.get("x", ()), *sides["y"]} if sides.get("y") else set(there)
     unused = [name for name in settings.categories if name not in tested]
     notes += [f"{option('categories')} names {name!r}, which was not tested" for name in unused]
-    return TableColumns(Loaded(mark_missing(found.table, settings.missing), found.name), notes=notes)
+    excluded = [(name, "excluded") for name in settings.exclude]
+    return TableColumns(Loaded(mark_missing(found.table, settings.missing), found.name), excluded, notes)
 
 
 def encoded(columns: Sequence[Cells]) -> list[Array]:
@@ -162,31 +146,32 @@ def groups_independence(source: Any, x: Sequence[str], y: Sequence[str], setting
     began = time.perf_counter()
     facts = open_table(source, settings, {"x": x, "y": y})
     table = facts.table
-    common = [name for name in x if name in y]
-    if common:
+    if common := [name for name in x if name in y]:
         raise ValueError(f"{option('x')} and {option('y')} both name {quoted_list(common)}; a column is on one side")
     others = y or [name for name in table.table.column_names if name not in (*x, *settings.exclude)]
     if not others:
         raise ValueError(f"{table.name} has no column besides {quoted_list(x)}; {option('y')} needs one")
     sides = [facts.columns(x, settings, named=True), facts.columns(others, settings, named=bool(y))]
     one, two = (np.hstack(encoded(cells)) for cells in sides)
-    result = run_pair(one, two, settings, facts.notes, budget=settings.budget, null=null_for(settings))
-    document = {
+    result = run_pair(one, two, settings, facts.notes, null_for(settings))
+    return _concluded(
+        began,
         **facts.document([*sides[0], *sides[1]], settings, result),
-        "x": [cells.name for cells in sides[0]],
-        "y": [cells.name for cells in sides[1]],
+        x=[cells.name for cells in sides[0]],
+        y=[cells.name for cells in sides[1]],
         **outcome(result, settings.alpha),
-        "attainable": math.isfinite(result.threshold(settings.alpha)),
-        "blocks_text": result.blocks_text(),
-        "kernel": repr(result.kernel),
-        "seconds": time.perf_counter() - began,
-    }
-    return {"verdict": independence_verdict(document), **document}
+        attainable=math.isfinite(result.threshold(settings.alpha)),
+        blocks_text=result.blocks_text(),
+        kernel=repr(result.kernel),
+    )
 
 
-def run_pair(
-    x: Array, y: Array, settings: Settings, notes: list[str], *, budget: float | None, null: Null | str | None
-) -> TestResult:
+def _concluded(began: float, **document: Any) -> dict[str, Any]:
+    """Return the entries of a test with its verdict and the seconds since it began."""
+    return {"verdict": independence_verdict(document), **document, "seconds": time.perf_counter() - began}
+
+
+def run_pair(x: Array, y: Array, settings: Settings, notes: list[str], null: Null | str | None) -> TestResult:
     """Return the test of coordinates (n, d) and (n, e), which are on one scale; warnings become notes.
 
     In blocks: pairs of columns share a budget, which may be less than features of few frequencies take.
@@ -203,7 +188,7 @@ def run_pair(
             kernel_y=kernel,
             null=null,
             block_size=settings.block_size,
-            budget=budget,
+            budget=settings.budget,
             seed=settings.seed,
             scale=False,
         )
@@ -213,20 +198,17 @@ def run_pair(
 
 def null_for(settings: Settings, n_tests: int = 1) -> Null | str | None:
     """Return the null, with as many draws as make half the level attainable after correction for ``n_tests``."""
-    least, most = _SWAPS
-    n_draws = draws_for(n_tests, settings.alpha)
     if settings.null not in (None, "swap") or n_tests <= _FEW_TESTS:
         return settings.null  # None permutes all of few rows, which takes a while
-    return SignFlip(min(most, max(least, n_draws)))
+    return SignFlip(int(np.clip(draws_for(n_tests, settings.alpha), *_SWAPS)))
 
 
 def outcome(result: TestResult, alpha: float, corrected: float | None = None) -> dict[str, Any]:
     """Return p-value, statistic and blocks of a test; the corrected p-value decides if it is given."""
-    p = result.pvalue if corrected is None else corrected
-    found = {"dependent": p <= alpha, "pvalue": result.pvalue}
-    found |= {} if corrected is None else {"pvalue_corrected": corrected}
     return {
-        **found,
+        "dependent": (result.pvalue if corrected is None else corrected) <= alpha,
+        "pvalue": result.pvalue,
+        **({} if corrected is None else {"pvalue_corrected": corrected}),
         "statistic": result.statistic,
         "n_blocks": result.n_blocks,
         "block_size": result.block_size,
@@ -253,18 +235,17 @@ def pairs_independence(
     if settings.null == "permutation":
         raise ValueError(f"{option('null')} permutation takes all rows of each pair in one block; use another null")
     facts = open_table(source, settings, {})
-    table = facts.table
-    names = [name for name in table.table.column_names if name not in settings.exclude]
+    names = [name for name in facts.table.table.column_names if name not in settings.exclude]
     settings = replace(settings, max_rows=settings.max_rows or _affordable_rows(len(names), settings))
     cells = facts.columns(names, settings, named=False) if names else []
     pairs = list(combinations(range(len(cells)), 2))
     if not pairs:
-        why = f": {reasons(facts.excluded)}" if facts.excluded else ""
-        raise ValueError(f"{option('all_pairs')} needs two columns, and {table.name} has {len(cells)}{why}")
-    null, budget = null_for(settings, len(pairs)), _pair_budget(len(pairs), settings)
+        why = f"{facts.table.name} has {len(cells)}" + (f": {reasons(facts.excluded)}" if facts.excluded else "")
+        raise ValueError(f"{option('all_pairs')} needs two columns, and {why}")
+    null, settings = null_for(settings, len(pairs)), replace(settings, budget=_pair_budget(len(pairs), settings))
     coordinates, results = encoded(cells), []
     for i, j in pairs:
-        results.append(run_pair(coordinates[i], coordinates[j], settings, facts.notes, budget=budget, null=null))
+        results.append(run_pair(coordinates[i], coordinates[j], settings, facts.notes, null))
         if progress is not None:
             progress(len(results) / len(pairs))
     corrected = holm(np.array([result.pvalue for result in results]))
@@ -278,17 +259,16 @@ def pairs_independence(
         for (i, j), result, p in zip(pairs, results, corrected, strict=True)
     ]
     found.sort(key=lambda pair: (pair["pvalue"], -pair["distance_correlation"]))
-    document = {
+    return _concluded(
+        began,
         **facts.document(cells, settings, results[0]),
-        "pairs": found,
-        "dependent": any(pair["dependent"] for pair in found),
-        "attainable": any(math.isfinite(result.threshold(settings.alpha / len(pairs))) for result in results),
-        "correction": "holm",
-        "budget": budget,
-        "distance_correlation_rows": n_strength,
-        "seconds": time.perf_counter() - began,
-    }
-    return {"verdict": independence_verdict(document), **document}
+        pairs=found,
+        dependent=any(pair["dependent"] for pair in found),
+        attainable=any(math.isfinite(result.threshold(settings.alpha / len(pairs))) for result in results),
+        correction="holm",
+        budget=settings.budget,
+        distance_correlation_rows=n_strength,
+    )
 
 
 def distance_correlations(coordinates: Sequence[Array], seed: int) -> tuple[Array, int]:

@@ -11,18 +11,19 @@ import numpy as np
 
 from btests._imports import arrow
 from btests._text import brief
-from btests.comparison.align import pooled_columns
+from btests.comparison.align import columns_of
 from btests.comparison.cells import Cells
 from btests.comparison.changes import Change, changes
-from btests.comparison.compare_options import MAX_ROWS, Options
+from btests.comparison.compare_options import MAX_ROWS, Options, Progress
 from btests.comparison.encoding import Code, Encoding
 from btests.comparison.features import pooled_ranks
-from btests.comparison.format import option, quoted_list, short_name
+from btests.comparison.format import option, short_name
 from btests.comparison.group_results import Group, GroupColumn, GroupComparison, GroupPair
 from btests.comparison.group_tests import GroupTests, group_against_others, run_group_tests
 from btests.comparison.groupby import Groups, balanced_rows, groups_of
+from btests.comparison.pieces import reads_in_pieces
 from btests.comparison.results import Comparison
-from btests.comparison.run import Progress, load_table, reads_in_pieces, run
+from btests.comparison.run import load_table, run
 from btests.comparison.sources import Loaded, unused_options
 from btests.comparison.total_variation import total_variation, total_variation_bound
 from btests.nulls import SignFlip
@@ -68,19 +69,9 @@ def _check(options: Options, n_groups: int) -> None:
         )
 
 
-def _check_names(whole: Loaded, options: Options) -> None:
-    there = [name for name in whole.table.column_names if name != options.by]
-    for keyword in ("columns", "exclude", "categories"):
-        for name in getattr(options, keyword):
-            if name not in there:
-                missing = f"{option(keyword)} names {name!r}, which is not in {whole.name}"
-                raise ValueError(f"{missing}; there are {quoted_list(there, 8)}")
-
-
 def _compare(
     whole: Loaded, groups: Groups, notes: list[str], options: Options, *, began: float, progress: Progress
 ) -> GroupComparison:
-    _check_names(whole, options)
     rows = balanced_rows(groups.numbers, MAX_ROWS, options.max_rows, options.seed)
     n_labelled = int((groups.numbers >= 0).sum())
     if len(rows) < n_labelled:
@@ -90,9 +81,8 @@ def _compare(
     if len(rows) < table.num_rows:
         table = table.take(arrow().array(rows))
     excluded = [(groups.by, "it splits the table into groups")]
-    one = Loaded(table, whole.name)
     every = replace(options, max_rows=max(2, len(rows)))
-    columns = pooled_columns((one, replace(one, table=table.slice(0, 0))), every, excluded, notes)
+    columns = columns_of(Loaded(table, whole.name), every, excluded, notes)
     progress.share(0.2)
     encoding = Encoding.fit(columns)
     tests = run_group_tests(columns, encoding, numbers, options, lambda share: progress.share(0.2 + 0.75 * share))

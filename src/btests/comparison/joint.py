@@ -15,8 +15,7 @@ from btests.comparison.cells import Cells
 from btests.comparison.compare_options import Options
 from btests.comparison.encoding import Encoding
 from btests.comparison.format import option
-from btests.comparison.row_units import RowUnits
-from btests.comparison.swap_units import comes_first, row_orders
+from btests.comparison.row_units import RowUnits, comes_first, row_orders
 from btests.data.permuted import PermutedRows
 from btests.data.source import Source
 from btests.execution.checkpoint import Recorder
@@ -57,26 +56,30 @@ def joint_in_memory(
     """Return the joint test of pooled columns; the effect depends neither on the seed nor on which table is first."""
     x, y = encoding.encode(columns, orders)
     null, settings = null_of(options.null), _settings(options)
-    chosen = DEFAULT_KERNELS if options.kernel is None and isinstance(null, SignFlip) else options.kernel
+    chosen, one = _kernels(options, null)
     result = btest(x, y, kernel=chosen, null=null, seed=options.seed, **settings)
     if options.seed != 0:
         fixed = row_orders(columns, 0)
         x, y = (side[_inverse(own)[always]] for side, own, always in zip((x, y), orders, fixed, strict=True))
-    one = MedianHeuristic(n_rows=_MEDIAN_ROWS) if options.kernel is None else options.kernel
     return Joint(result, btest(x, y, kernel=one, null=SignFlip(_FEW_RESAMPLES), seed=0, **settings))
 
 
 def joint_of_units(columns: Sequence[Cells], encoding: Encoding, units: RowUnits, options: Options) -> Joint:
     """Return the joint test of units of rows, which are swapped as a whole; the effect does not depend on the seed."""
     null = null_of(options.null)
-    chosen = DEFAULT_KERNELS if options.kernel is None and isinstance(null, SignFlip) else options.kernel
-    one = MedianHeuristic(n_rows=_MEDIAN_ROWS) if options.kernel is None else options.kernel
+    chosen, one = _kernels(options, null)
     found = []
     for kernel, own, seed in ((chosen, null, options.seed), (one, SignFlip(_FEW_RESAMPLES), 0)):
         orders = units.orders(columns, seed)
         x, y = encoding.encode(columns, units.rows(orders))
         found.append(btest(x, y, units=units.labels(orders), kernel=kernel, null=own, seed=seed, **_settings(options)))
     return Joint(*found)
+
+
+def _kernels(options: Options, null: Null) -> tuple[Any, Any]:
+    """Return the kernel or kernels of the test, and that of the effect in memory."""
+    chosen = DEFAULT_KERNELS if options.kernel is None and isinstance(null, SignFlip) else options.kernel
+    return chosen, MedianHeuristic(n_rows=_MEDIAN_ROWS) if options.kernel is None else options.kernel
 
 
 def _settings(options: Options) -> dict[str, Any]:
@@ -135,7 +138,7 @@ def joint_of_sources(
     blocks = kinds_of_blocks(null)
     features = None if isinstance(null, SignFlip) else False
     rule = check_block_rule(options.block_size, None, options.budget, **blocks, features=features)
-    kernel = DEFAULT_KERNELS if options.kernel is None and isinstance(null, SignFlip) else options.kernel
+    kernel, _ = _kernels(options, null)
     streams = _streams(columns, x.n_rows, y.n_rows)
     # Features are sums over rows as they are stored; blocks take rows in random order.
     if options.workers is None and _takes_features(kernel, rule, x, y):

@@ -1,4 +1,4 @@
-"""Units that several rows of a table belong to, such as customers: their column, their order, and a hint at them."""
+"""Random orders of rows, and of units that several rows belong to, such as customers, and a hint at those."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from btests.comparison.cells import KINDS, Cells, kind_of
-from btests.comparison.compare_options import Options
+from btests.comparison.compare_options import Options, require_columns
 from btests.comparison.format import option
 from btests.comparison.sources import Loaded
-from btests.comparison.swap_units import comes_first, expand, random_orders
+from btests.comparison.swap_units import expand
 from btests.comparison.tokens import values_of
 from btests.designs.unit_labels import Grouped, check_labels, group_rows
 from btests.plan import Index
@@ -27,6 +27,39 @@ _THINGS = re.compile(
 
 # Fewest different values of an identifier, and rows of a value on average.
 _LEAST_VALUES, _LEAST_ROWS = 20, 1.2
+
+
+def row_orders(columns: Sequence[Cells], seed: int) -> tuple[Index, Index]:
+    """Return random orders of the rows of both tables, the same two if the tables change places.
+
+    The random stream of a table depends on its length or, for tables of one length, on the sums of its columns. The
+    p-values remain exact: for sides of one length, swapping all pairs at once changes the sign of every difference of
+    sums, and no statistic, so that the two are independent under the null hypothesis.
+    """
+    n_a = columns[0].n_a
+    return random_orders((n_a, len(columns[0]) - n_a), (0, 1) if comes_first(columns) else (1, 0), seed)
+
+
+def random_orders(sizes: tuple[int, int], streams: tuple[int, int], seed: int) -> tuple[Index, Index]:
+    """Return random orders of two tables of these sizes, from these random streams."""
+    first, second = (
+        np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 1 + stream]))).permutation(n)
+        for stream, n in zip(streams, sizes, strict=True)
+    )
+    return first, second
+
+
+def comes_first(columns: Sequence[Cells]) -> bool:
+    """Return whether the first table has the first stream, by a rule that is symmetric in the tables."""
+    n_a = columns[0].n_a
+    if 2 * n_a != len(columns[0]):
+        return 2 * n_a > len(columns[0])
+    for cells in columns:
+        for found in (cells.missing, cells.values, np.abs(cells.values)):
+            a, b = float(found[:n_a].sum()), float(found[n_a:].sum())
+            if a != b:
+                return a > b
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +107,8 @@ def take_units(
         return sides, None
     if options.tolerance is not None:
         raise ValueError(f"{option('tolerance')} is for independent rows; name it or {option('unit')}, not both")
+    require_columns("unit", [name], [(side.name, side.table.column_names) for side in sides])
     for side in sides:
-        if name not in side.table.column_names:
-            there = ", ".join(map(repr, side.table.column_names[:8]))
-            raise ValueError(f"{option('unit')} names {name!r}, which is not in {side.name}; there are {there}")
         if (kind := kind_of(side.table[name].type)) not in (*KINDS, "empty"):
             raise ValueError(f"{option('unit')} names {name!r}, which holds {kind}; units are texts, numbers or times")
     one, two = _drawn(sides, name, options, notes)

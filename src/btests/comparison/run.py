@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -16,8 +16,7 @@ from typing import Any
 from btests._memory import amount, free_bytes
 from btests.comparison.align import check_rows, pooled_columns, without_numbering
 from btests.comparison.cells import Cells
-from btests.comparison.compare_options import Options
-from btests.comparison.comparison_checkpoint import recorder, saved_memory
+from btests.comparison.compare_options import Options, Progress
 from btests.comparison.describe import describe
 from btests.comparison.encoded_source import EncodedSource, column_readers
 from btests.comparison.encoding import Encoding
@@ -25,50 +24,26 @@ from btests.comparison.first_pass import Draw, FirstPass, first_pass
 from btests.comparison.format import option
 from btests.comparison.groupby import split_by
 from btests.comparison.joint import Joint, joint_in_memory, joint_of_sources, null_in_pieces
+from btests.comparison.pieces import (
+    bytes_in_memory,
+    memory_limit,
+    memory_of,
+    reads_in_pieces,
+    recorder,
+    rows_to_draw,
+    two_tables,
+)
 from btests.comparison.results import Comparison
 from btests.comparison.row_units import take_units
 from btests.comparison.sources import Loaded, distinct_names, load, unused_options
-from btests.comparison.table_side import (
-    Side,
-    bytes_in_memory,
-    cut,
-    memory_of,
-    note_on_copies,
-    note_on_encodings,
-    open_sides,
-    rows_to_draw,
-)
+from btests.comparison.table_side import Side, cut, note_on_copies, note_on_encodings, open_sides
 from btests.comparison.tests import JointTest, run_tests
 from btests.comparison.tokens import mark_missing
-from btests.data.files import TABLES
-from btests.data.formats import is_stream
-from btests.data.fragment import can_be_split
 from btests.execution.checkpoint import Recorder, explaining_resume
 from btests.plan import Index
 
 # Limit for drawn rows in memory: a share of the memory, and at least so many bytes.
 _DRAWN_SHARE, _DRAWN_BYTES = 1 / 16, 2**24
-
-# Begin and end of each phase over files as a share of the whole.
-_PHASES = {"reading": (0.0, 0.3), "shuffling": (0.3, 0.5), "testing": (0.5, 0.8)}
-
-#: Called with the name of a phase, the rows done, and the rows in all.
-Report = Callable[[str, int, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Callbacks for the completed share of a comparison, and for the rows of a phase over files."""
-
-    share: Callable[[float], None]
-    report: Report | None = None
-
-    def rows(self, phase: str, done: int, of: int) -> None:
-        """Report the rows of a phase."""
-        begin, end = _PHASES[phase]
-        self.share(begin + (end - begin) * min(1.0, done / max(of, 1)))
-        if self.report is not None:
-            self.report(phase, done, max(of, done))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +77,7 @@ def run(a: Any, b: Any, options: Options, *, began: float, progress: Progress) -
         tables = _load(a, b, options)
         progress.share(0.15)
         return _compare(tables, joint_in_memory, options, began=began, progress=progress)
-    memory = memory_of(_memory(options))
+    memory = memory_limit(options)
     if options.unit is not None:
         remedy = f"raise {option('memory')}" if options.workers is None else f"drop {option('workers')}"
         raise ValueError(f"{option('unit')} needs the tables in memory, and these are read in pieces; {remedy}")
@@ -121,49 +96,6 @@ def run(a: Any, b: Any, options: Options, *, began: float, progress: Progress) -
         )
         joint = joint_in_memory if options.is_drawn else _joint_of_files(tables, saved, progress)
         return _compare(tables, joint, options, began=began, progress=progress)
-
-
-def reads_in_pieces(a: Any, b: Any, options: Options) -> bool:
-    """Whether the tables are files that would take more memory than allowed, or that workers read."""
-    memory_of(options.memory)  # checks it
-    tables = [table for table in (a, b) if table is not None]
-    if options.workers is not None:
-        _require_files(tables, options)
-        return True
-    if not all(isinstance(table, (str, os.PathLike)) and not is_stream(os.fspath(table)) for table in tables):
-        return False
-    if (options.by is None) != (len(tables) == 2):
-        return False  # an error when tables are loaded
-    paths = [os.fspath(table) for table in tables]
-    if not all(can_be_split(part) for path in paths for part in TABLES.files(path)):
-        return False
-    return sum(map(bytes_in_memory, paths)) > memory_of(_memory(options))
-
-
-def _require_files(tables: Sequence[Any], options: Options) -> None:
-    """Raise unless workers can read the tables piece by piece."""
-    if (options.by is None) != (len(tables) == 2):
-        raise ValueError(_two_tables())
-    if options.is_drawn:
-        raise ValueError(
-            f"{option('workers')} computes the joint test of all rows, and {option('max_rows')} draws some; drop one"
-        )
-    for table in tables:
-        if not isinstance(table, (str, os.PathLike)) or is_stream(os.fspath(table)):
-            raise ValueError(f"{option('workers')} is for tables in files, which workers read themselves")
-        for part in TABLES.files(os.fspath(table)):
-            if not can_be_split(part):
-                raise ValueError(f"{part!r} can only be read whole; {option('workers')} is for other formats")
-
-
-def _two_tables() -> str:
-    return f"name two tables, or one and the column that splits it with {option('by')}"
-
-
-def _memory(options: Options) -> Any:
-    if options.memory is None and options.checkpoint is not None:
-        return saved_memory(options.checkpoint)
-    return options.memory
 
 
 def _load(a: Any, b: Any, options: Options) -> Tables:
@@ -185,7 +117,7 @@ def _sides(
         whole = _loaded(a, "the table", options, skipped, notes)
         return split_by(whole, options.by, options.value_a, options.value_b), _split_column(options)
     if b is None:
-        raise ValueError(_two_tables())
+        raise ValueError(two_tables())
     if isinstance(a, str) and isinstance(b, str) and a == b == "-":
         raise ValueError("standard input can be one of the tables, not both")
     one, two = _loaded(a, "a", options, skipped, notes), _loaded(b, "b", options, skipped, notes)

@@ -1,8 +1,7 @@
-"""Random orders of rows, and units of rows that are swapped or relabelled together."""
+"""Units of rows that are swapped or relabelled together."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -289,36 +288,3 @@ def _block_of_pairs(plan: Plan) -> Index:
 def _row_of_pairs(plan: Plan) -> Index:
     parts = [np.tile(np.arange(min(run.b_x, run.b_y)), run.n_blocks) for run in plan.runs(0, plan.n_blocks)]
     return np.concatenate(parts)
-
-
-def row_orders(columns: Sequence[Cells], seed: int) -> tuple[Index, Index]:
-    """Return random orders of the rows of both tables, the same two if the tables change places.
-
-    The random stream of a table depends on its length or, for tables of one length, on the sums of its columns. The
-    p-values remain exact: for sides of one length, swapping all pairs at once changes the sign of every difference of
-    sums, and no statistic, so that the two are independent under the null hypothesis.
-    """
-    n_a = columns[0].n_a
-    return random_orders((n_a, len(columns[0]) - n_a), (0, 1) if comes_first(columns) else (1, 0), seed)
-
-
-def random_orders(sizes: tuple[int, int], streams: tuple[int, int], seed: int) -> tuple[Index, Index]:
-    """Return random orders of two tables of these sizes, from these random streams."""
-    first, second = (
-        np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 1 + stream]))).permutation(n)
-        for stream, n in zip(streams, sizes, strict=True)
-    )
-    return first, second
-
-
-def comes_first(columns: Sequence[Cells]) -> bool:
-    """Return whether the first table has the first stream, by a rule that is symmetric in the tables."""
-    n_a = columns[0].n_a
-    if 2 * n_a != len(columns[0]):
-        return 2 * n_a > len(columns[0])
-    for cells in columns:
-        for found in (cells.missing, cells.values, np.abs(cells.values)):
-            a, b = float(found[:n_a].sum()), float(found[n_a:].sum())
-            if a != b:
-                return a > b
-    return True

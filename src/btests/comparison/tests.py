@@ -16,9 +16,9 @@ from btests.comparison.encoding import Encoding
 from btests.comparison.features import column_differences, pooled_ranks, relation_scores
 from btests.comparison.joint import Joint, joint_in_memory, joint_of_units
 from btests.comparison.pairs import MOST_COLUMNS, Margin, most_scores, scored_pairs
-from btests.comparison.row_units import RowUnits
+from btests.comparison.row_units import RowUnits, row_orders
 from btests.comparison.scores import Features, Scored, combine, quadratic_scores
-from btests.comparison.swap_units import SwapUnits, row_orders
+from btests.comparison.swap_units import SwapUnits
 from btests.designs.unit_labels import Grouped
 from btests.nulls import SignFlip
 from btests.plan import Index, Plan
