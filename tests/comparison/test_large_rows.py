@@ -56,6 +56,17 @@ def test_sorted_files_that_differ_differ(shell: Shell) -> None:
     assert found.columns[0].name == "size"
 
 
+def test_dates_are_read_in_the_format_that_fits_both_files(shell: Shell) -> None:
+    # Days of 1 January to 12 January, and of a whole year, both with the month first.
+    rng = np.random.default_rng(14)
+    column_csv("a.csv", [f"01/{day:02d}/2020" for day in rng.integers(1, 13, 2000)], seed=1)
+    day = np.datetime64("2020-01-01") + rng.integers(0, 366, 2000)
+    column_csv("b.csv", [f"{date:%m/%d/%Y}" for date in day.tolist()], seed=2)
+    pieces, whole = in_pieces("a.csv", "b.csv"), btests.compare("a.csv", "b.csv", seed=1)
+    assert pieces["cell"].a["max"] == whole["cell"].a["max"] == "2020-01-12"
+    assert pieces.effect.summary.mean() == pytest.approx(whole.effect.summary.mean(), rel=0.1)
+
+
 LATE = {
     "decimal": (["7.5"], "number"),
     "missing": ([""], "number"),

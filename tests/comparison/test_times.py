@@ -29,7 +29,7 @@ TIMES = pd.Timestamp("2024-01-05 10:20:30.25") + pd.to_timedelta(np.arange(50) *
 def test_parts_of_a_second_and_zones(texts: list[str], zone: str | None) -> None:
     notes: list[str] = []
     column = pa.chunked_array([[*texts, None]])
-    found, _ = read_dates(column, column.slice(0, 0), "t", notes)
+    found, *_ = read_dates(column, column.slice(0, 0), "t", notes)
     assert found.type == pa.timestamp("us", zone)
     assert found.null_count == 1
     assert [t.replace(tzinfo=None) for t in found.to_pylist()[:-1]] == list(TIMES.to_pydatetime())

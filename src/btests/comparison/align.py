@@ -32,7 +32,7 @@ def pooled_columns(
     """Return the columns to compare; add the others to ``excluded``, and remarks to ``notes``."""
     # Rows of units were drawn with their units, two of them at least, whatever their number of rows.
     drawn = [None if options.unit is not None else _drawn(side, options, k, notes) for k, side in enumerate(sides)]
-    one, two = prepared(sides[0], sides[1], options, notes)
+    one, two, _ = prepared(sides[0], sides[1], options, notes)
     matched = match(one, two, options.columns, options.exclude, common=options.common, categories=options.categories)
     excluded.extend(matched.excluded)
     columns, copies = [], []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
@@ -50,7 +51,7 @@ class ColumnType:
 
     def after(self, column: Any, is_text: bool) -> ColumnType:
         """Return the state after more cells; the type of text is one that all of it can be read as."""
-        pa, pc = arrow(), import_module("pyarrow.compute")
+        pc = import_module("pyarrow.compute")
         n_present = self.n_present + len(column) - column.null_count
         if n_present == self.n_present:
             return self if is_text else replace(self, dtype=_common(self.dtype, column.type))
@@ -58,7 +59,7 @@ class ColumnType:
             dtype, column = _fitted(self.dtype, column)
         else:
             dtype = _common(self.dtype, column.type)
-        if not (pa.types.is_integer(dtype) or pa.types.is_floating(dtype)) or not _is_number(column.type):
+        if not (_is_number(dtype) and _is_number(column.type)):
             return replace(self, dtype=dtype, n_present=n_present)
         ends = pc.min_max(column).as_py()
         low, high = (ends["min"], ends["max"]) if ends["min"] is not None else (self.low, self.high)
@@ -150,26 +151,30 @@ _MOST = 0.9
 _UTC = {"UTC", "Etc/UTC", "GMT", "Z", "+00:00", "Universal", "Zulu"}
 
 
-def read_dates(a: Any, b: Any, name: str, notes: list[str]) -> tuple[Any, Any]:
-    """Return two arrow columns with dates parsed from text if both allow it; columns of times are unchanged."""
+def read_dates(a: Any, b: Any, name: str, notes: list[str]) -> tuple[Any, Any, str]:
+    """Return two arrow columns with dates parsed from text if both allow it, and the format, empty for other columns.
+
+    Columns of times are unchanged.
+    """
     pa = arrow()
     texts = [column for column in (a, b) if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)]
     others = [c for c in (a, b) if not any(c is text for text in texts)]
     if not texts or not all(pa.types.is_temporal(c.type) or pa.types.is_null(c.type) for c in others):
-        return a, b
+        return a, b, ""
     first = [cell for text in texts for cell in text.slice(0, _FIRST).to_pylist() if cell is not None]
     like = sum(_LIKE_DATE.match(cell) is not None for cell in first)
     if not first or like < _MOST * len(first):
-        return a, b
+        return a, b, ""
     formats = date_formats(texts)
     if len(formats) == 1:
         notes.append(f"column {name!r} holds dates as text, read as {formats[0]}")
         a, b = (parse_dates(c, formats[0]) if any(c is text for text in texts) else c for c in (a, b))
-    elif formats:
+        return a, b, formats[0]
+    if formats:
         notes.append(f"column {name!r} holds dates as text, with the day or the month first: taken as text")
     else:
         notes.append(f"column {name!r} holds dates as text, not all of one form ({_odd(texts)!r}): taken as text")
-    return a, b
+    return a, b, ""
 
 
 def date_formats(texts: list[Any]) -> list[str]:
@@ -267,8 +272,9 @@ def shift_huge(a: Any, b: Any, name: str, notes: list[str]) -> tuple[Any, Any]:
     return one, two
 
 
-def prepared(one: Loaded, two: Loaded, options: Options, notes: list[str]) -> tuple[Loaded, Loaded]:
-    """Return both tables with codes as text, dates parsed from text, and integers that are exact as floats."""
+def prepared(one: Loaded, two: Loaded, options: Options, notes: list[str]) -> tuple[Loaded, Loaded, Mapping[str, str]]:
+    """Return both tables with codes as text, dates parsed and integers exact as floats, and the formats of dates."""
+    forms: dict[str, str] = {}
     names = one.table.column_names, two.table.column_names
     columns = dict(zip(names[0], one.table.columns, strict=True)), dict(zip(names[1], two.table.columns, strict=True))
     for name in names[0]:
@@ -278,12 +284,13 @@ def prepared(one: Loaded, two: Loaded, options: Options, notes: list[str]) -> tu
         if name in options.categories or any(_is_code(column) for column in found):
             found = as_categories(found[0]), as_categories(found[1])
         else:
-            found = shift_huge(*read_dates(*found, name, notes), name, notes)
+            *dated, forms[name] = read_dates(*found, name, notes)
+            found = shift_huge(dated[0], dated[1], name, notes)
             note_zones(*found, name, (one.name, two.name), notes)
         for own, column in zip(columns, found, strict=True):
             own[name] = column
     tables = [arrow().table(list(own.values()), names=list(own)) for own in columns]
-    return Loaded(tables[0], one.name), Loaded(tables[1], two.name)
+    return Loaded(tables[0], one.name), Loaded(tables[1], two.name), forms
 
 
 def _is_code(column: Any) -> bool:

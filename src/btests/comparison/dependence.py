@@ -145,12 +145,11 @@ def groups_independence(source: Any, x: Sequence[str], y: Sequence[str], setting
     """
     began = time.perf_counter()
     facts = open_table(source, settings, {"x": x, "y": y})
-    table = facts.table
     if common := [name for name in x if name in y]:
         raise ValueError(f"{option('x')} and {option('y')} both name {quoted_list(common)}; a column is on one side")
-    others = y or [name for name in table.table.column_names if name not in (*x, *settings.exclude)]
+    others = y or [name for name in facts.table.table.column_names if name not in (*x, *settings.exclude)]
     if not others:
-        raise ValueError(f"{table.name} has no column besides {quoted_list(x)}; {option('y')} needs one")
+        raise ValueError(f"{facts.table.name} has no column besides {quoted_list(x)}; {option('y')} needs one")
     sides = [facts.columns(x, settings, named=True), facts.columns(others, settings, named=bool(y))]
     one, two = (np.hstack(encoded(cells)) for cells in sides)
     result = run_pair(one, two, settings, facts.notes, null_for(settings))

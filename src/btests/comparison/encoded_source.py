@@ -12,7 +12,7 @@ import numpy as np
 
 from btests._imports import arrow
 from btests.comparison.cells import Cells, kind_of, pool
-from btests.comparison.column_types import converted, date_formats, parse_dates, prepared
+from btests.comparison.column_types import converted, parse_dates, prepared
 from btests.comparison.compare_options import Options
 from btests.comparison.encoding import Encoding
 from btests.comparison.format import option
@@ -110,29 +110,35 @@ def column_readers(
 ) -> tuple[tuple[ColumnReader, ...], tuple[ColumnReader, ...]]:
     """Return the readers of each column on both sides; the tables hold the drawn rows as read from the files."""
     marked = [Loaded(mark_missing(side.table, options.missing), side.name) for side in sides]
-    made = prepared(marked[0], marked[1], options, [])
-    found = tuple(
-        tuple(_reader(cells, side.table, clear.table, ready.table, options) for cells in columns)
-        for side, clear, ready in zip(sides, marked, made, strict=True)
-    )
+    *made, forms = prepared(marked[0], marked[1], options, [])
+    found: list[tuple[ColumnReader, ...]] = []
+    for tables in zip(sides, marked, made, strict=True):
+        own = [tuple(side.table[cells.name] for side in tables) for cells in columns]
+        found.append(
+            tuple(
+                _reader(cells, states, forms.get(cells.name, ""), options)
+                for cells, states in zip(columns, own, strict=True)
+            )
+        )
     return found[0], found[1]
 
 
-def _reader(cells: Cells, drawn: Any, marked: Any, ready: Any, options: Options) -> ColumnReader:
-    """Return the reader that converts a column as drawn to the column as compared."""
+def _reader(cells: Cells, states: tuple[Any, ...], form: str, options: Options) -> ColumnReader:
+    """Return the reader that converts a column as drawn to the column as compared.
+
+    ``states`` are the column as drawn, without marks, and as compared; dates have their format on both sides.
+    """
     pa, pc = arrow(), import_module("pyarrow.compute")
-    name = cells.name
-    raw, clear, last = drawn[name], marked[name], ready[name]
+    name, (raw, clear, last) = cells.name, states
     is_same = raw.type == clear.type or (pa.types.is_decimal(raw.type) and pa.types.is_decimal(clear.type))
     dtype = "" if is_same else {"double": "float64"}.get(str(clear.type), str(clear.type))
-    form, as_text, offset = "", "", 0
+    as_text, offset = "", 0
     if name in options.categories and kind_of(clear.type) != "category":
         whole = not pa.types.is_floating(clear.type) or not pc.any(pc.match_substring(last, ".")).as_py()
         as_text = "whole" if whole else "any"
-    elif kind_of(clear.type) == "category" and kind_of(last.type) == "time":
-        form = date_formats([clear])[0]
     elif last is not clear and pa.types.is_integer(clear.type):
         offset = _offset(clear, last)
+    form = form if kind_of(clear.type) == "category" else ""
     return ColumnReader(name, cells.kind, tuple(options.missing), dtype, form, offset, as_text)
 
 

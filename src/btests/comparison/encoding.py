@@ -171,7 +171,7 @@ def _read_as(kind: str, name: str, column: Any) -> Cells:
     if kind == "category":
         column = as_categories(column)
     if kind == "time":
-        column, _ = read_dates(column, column.slice(0, 0), name, [])
+        column, *_ = read_dates(column, column.slice(0, 0), name, [])
     cells = pool(name, column, column.slice(0, 0))
     if cells.kind != kind and cells.present.any():
         raise ValueError(f"column {name!r} of the table is of the kind {cells.kind}, and {kind} where it was learned")
