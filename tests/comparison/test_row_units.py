@@ -133,7 +133,7 @@ def test_the_shell(shell: Shell) -> None:
     advised = shell("a.csv", "b.csv", "--seed", "1").out
     assert "--unit customer_id swaps them together" in " ".join(advised.split())
     for other, arguments, message in (
-        ("b.csv", "--unit customer", "names 'customer', which is not in"),
+        ("b.csv", "--unit customer", "names 'customer' (did you mean 'customer_id'?)"),
         ("c.csv", "--unit customer_id", "is in both samples"),
         ("b.csv", "--unit customer_id --tolerance 5%", "independent rows"),
         ("b.csv", "--unit customer_id --memory 1kB", "needs the tables in memory"),
