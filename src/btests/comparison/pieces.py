@@ -22,10 +22,10 @@ from btests.comparison.table_side import Side
 from btests.data.arrow_layout import table_bytes
 from btests.data.columnar import batches
 from btests.data.compression import codec_of, declared_size
-from btests.data.file_names import is_stream
 from btests.data.files import TABLES, digests
+from btests.data.formats import is_stream
 from btests.data.fragment import can_be_split
-from btests.data.text_limits import plain_bytes
+from btests.data.record_batches import plain_bytes
 from btests.execution.checkpoint import Recorder
 from btests.partial_result_file import read_arrays
 

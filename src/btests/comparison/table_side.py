@@ -19,7 +19,6 @@ from btests.comparison.sources import distinct_names, good_part, naming_delimite
 from btests.data.cell_checks import check_same_columns
 from btests.data.files import TABLES, digests
 from btests.data.fragment import Fragment, open_fragment
-from btests.data.record_batches import plain_bytes
 from btests.data.text_format import TextFormat, spoken
 
 # Bytes that a record batch may have at least, whatever the limit.
