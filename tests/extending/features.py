@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from btests.block_range import BlockRange
 from btests.data.sample import AnySample, RowSlice, Sample
 from btests.designs import TwoSample
-from btests.plan import Array, Index, Plan
-from btests.statistics.statistic import Accuracy, sum_nodes
+from btests.plan import Array, Plan
+from btests.statistics.statistic import Accuracy
 from btests.symmetries import SignDraws, SwapGroups
 from btests.symmetries.swap_groups import unpack
 
@@ -110,19 +111,9 @@ class FeatureMMD:
         phases = rows @ rng.normal(size=(rows.shape[1], self.n_features // 2)) / self.bandwidth
         return np.asarray(np.concatenate([np.cos(phases), np.sin(phases)], axis=1) * np.sqrt(2.0 / self.n_features))
 
-    def blocks(
-        self,
-        x: Sample | RowSlice,
-        y: Sample | RowSlice,
-        plan: Plan,
-        numbers: tuple[int, int],
-        nodes: Index,
-        *,
-        n_threads: int | None = 1,
-        goes_on: bool = False,
-    ) -> list[tuple[Array, Array]]:
-        values, moments = [], []
-        for number in range(*numbers):
+    def blocks(self, x: Sample | RowSlice, y: Sample | RowSlice, chunk: BlockRange) -> list[tuple[Array, Array]]:
+        plan, values, moments = chunk.plan, [], []
+        for number in chunk.numbers:
             start, stop = plan.start(number)[0], plan.start(number + 1)[0]
             b = stop - start
             rows = [np.asarray(side.stack(start, 1, b)[0], dtype=np.float64) for side in (x, y)]
@@ -130,4 +121,4 @@ class FeatureMMD:
             values.append((np.sum(d.sum(axis=0) ** 2) - np.sum(d**2)) / (b * (b - 1)))
             member = np.arange(b)[None, :] % plan.n_groups == np.arange(plan.n_groups)[:, None]
             moments.append(member @ d)
-        return [(np.array(values), sum_nodes(np.stack(moments), nodes, numbers[0]))]
+        return [(np.array(values), chunk.sum_nodes(np.stack(moments)))]

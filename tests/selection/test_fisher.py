@@ -18,11 +18,11 @@ from btests import (
     btest,
     fisher_family,
 )
+from btests.block_range import BlockRange
 from btests.data.sample import Sample
 from btests.kernels import features_of
 from btests.kernels.feature_kernel import FeatureKernel
 from btests.kernels.whitening import attainable, regularizer
-from btests.pairwise_sum import cover
 from btests.plan import Array
 from btests.selection.family import kernels_of
 from btests.statistics import MMD, plan_for, summarize_all
@@ -56,11 +56,8 @@ def test_large_blocks_are_read_in_pieces(n_x: int, n_y: int, block_size: int) ->
     features = features_of(kernel)
     assert features is not None
     plan = plan_for(MMD(kernel), n_x, n_y, block_size)
-    nodes = cover(0, plan.n_blocks, plan.n_blocks, plan.stratum_level)
     whole, pieces = (
-        summarize_features(
-            features.map, features.weights[None], x, y, plan, numbers=(0, plan.n_blocks), nodes=nodes, most_rows=n
-        )[0]
+        summarize_features(features.map, features.weights[None], x, y, BlockRange.of(plan), most_rows=n)[0]
         for n in (4096, 16)
     )
     for one, other in zip(whole, pieces, strict=True):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from btests import Gaussian, Polynomial, btest
+from btests.block_range import BlockRange
 from btests.data.sample import Sample
-from btests.pairwise_sum import cover
 from btests.plan import Plan
 from btests.statistics import MMD, summarize_blocks
 from btests.statistics.numpy_backend import summarize_plain
@@ -22,7 +22,7 @@ def test_tiles_give_what_whole_matrices_give(lengths: tuple[int, int]) -> None:
     plan = Plan(*lengths, 1)
     kernel = Gaussian(2.0)
     found = summarize_blocks(MMD((kernel,), plain=True), x, y, plan)[0]
-    values, moments = summarize_plain(kernel, x, y, plan, numbers=(0, 1), nodes=cover(0, 1, 1, 0))
+    values, moments = summarize_plain(kernel, x, y, BlockRange.of(plan))
     np.testing.assert_allclose(found.values, values, rtol=1e-9, atol=1e-13)
     np.testing.assert_allclose(found.moments, moments, rtol=1e-9, atol=1e-13)
 

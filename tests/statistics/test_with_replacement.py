@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from btests import Aggregate, Bootstrap, Gaussian, Laplacian, Pairwise, SignFlip, Stream, WithReplacement, btest
+from btests.block_range import BlockRange
 from btests.data.sample import Sample
 from btests.statistics import plan_for, summarize_all
 from btests.symmetries.swap_groups import unpack
@@ -35,7 +36,7 @@ def drawn_values(kernel: Any, x: Any, y: Any, rows: Any) -> Any:
 
 def test_values_and_moments_are_those_of_double_loops() -> None:
     plan = plan_for(STATISTIC, 90, 90, 11)
-    rows = STATISTIC.rows(plan, (0, plan.n_blocks))
+    rows = STATISTIC.rows(BlockRange.of(plan))
     assert rows.shape == (8, 11)
     assert all(len(set(own)) == 11 for own in rows)
     weights = np.zeros((90, 90))  # in how many blocks a pair of rows is
@@ -58,7 +59,7 @@ def test_a_draw_is_the_statistic_after_swaps() -> None:
     summary = summarize_all(STATISTIC, Sample(X), Sample(Y), plan)[0]
     draws: Any = summary.draw(5, 3)
     signs = unpack(draws.signs.words, 5)[0]
-    rows = STATISTIC.rows(plan, (0, plan.n_blocks))
+    rows = STATISTIC.rows(BlockRange.of(plan))
     for found, sign in zip(summary.drawn(draws), signs.T, strict=True):
         swapped = sign[np.arange(90) % 64, None] < 0.0
         x, y = np.where(swapped, Y, X), np.where(swapped, X, Y)
@@ -73,7 +74,7 @@ def test_subsets_are_uniform_and_independent() -> None:
     """Counts of rows and of pairs of rows in 4000 blocks of 3 of 9: within 6.5 standard errors each, 1e-8 in all."""
     statistic = WithReplacement((Gaussian(1.0),))
     plan = plan_for(statistic, 9, 9, 3)
-    rows = statistic.rows(plan, (0, 4000))
+    rows = statistic.rows(BlockRange.of(plan, (0, 4000)))
     inside = np.zeros((4000, 9))
     np.put_along_axis(inside, rows, 1.0, axis=1)
     pairs = inside.T @ inside
@@ -81,8 +82,8 @@ def test_subsets_are_uniform_and_independent() -> None:
         assert np.abs(counts - 4000 * share).max() < 6.5 * np.sqrt(4000 * share * (1.0 - share))
     agree = (inside[:-1] * inside[1:]).sum(axis=1)  # hypergeometric: mean 1, variance 1/2
     assert abs(agree.mean() - 1.0) < deviations() * np.sqrt(0.5 / 4000)
-    np.testing.assert_array_equal(statistic.rows(plan, (17, 20)), rows[17:20])
-    assert not np.array_equal(WithReplacement((Gaussian(1.0),), seed=1).rows(plan, (0, 20)), rows[:20])
+    np.testing.assert_array_equal(statistic.rows(BlockRange.of(plan, (17, 20))), rows[17:20])
+    assert not np.array_equal(WithReplacement((Gaussian(1.0),), seed=1).rows(BlockRange.of(plan, (0, 20))), rows[:20])
 
 
 def test_results_repeat_and_families_and_objects_work() -> None:

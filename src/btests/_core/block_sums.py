@@ -22,52 +22,34 @@ from btests._core.constants import (
 from btests._core.layout import lanes_are_blocks
 from btests._core.library import Rows, Task, address_of, loaded
 from btests._core.threads import map_ranges
-from btests.pairwise_sum import starts
-from btests.plan import Array, Index, Plan
+from btests.block_range import BlockRange
+from btests.plan import Array, Plan
 
 # With fewer nodes than this, threads take parts of a large block instead of nodes.
 _FEW_NODES = 16
 
 
 def summarize(
-    x: Rows,
-    y: Rows,
-    plan: Plan,
-    numbers: tuple[int, int],
-    nodes: Index,
-    *,
-    terms: tuple[Term, ...],
-    dtype: str,
-    n_threads: int | None = 1,
-    endless: bool = False,
+    x: Rows, y: Rows, chunk: BlockRange, *, terms: tuple[Term, ...], dtype: str
 ) -> tuple[list[Array], list[Array]]:
-    """Return for each term values (m,) of blocks ``numbers[0] .. numbers[1] - 1`` and moments (q, k, k) of their nodes.
+    """Return for each term values (m,) of blocks and moments (q, k, k) of their nodes.
 
     Parameters
     ----------
     x, y : Sample
         Rows of both samples, in their order.
-    plan : Plan
-        Sizes of all blocks.
-    numbers : tuple of int
-        First block, and one after the last.
-    nodes : Index, shape (q, 2)
-        Nodes of the binary tree over block numbers that cover these blocks.
+    chunk : BlockRange
+        Blocks and nodes.
     terms : tuple of Radial
         One, or several that `belong_together`; several are always computed in float64.
     dtype : {"float64", "float32"}
         Precision of kernel values; sums are in float64.
-    n_threads : int or None
-        None for all cores.
-    endless : bool
-        See `lanes_are_blocks`.
     """
-    links = chain(terms)
-    n_blocks, n_nodes = numbers[1] - numbers[0], len(nodes)
-    edges = np.append(starts(nodes), numbers[1])
+    links, plan = chain(terms), chunk.plan
+    n_blocks, n_nodes, edges = chunk.n_blocks, chunk.n_nodes, chunk.edges
     values = np.empty((len(terms), n_blocks))
     moments = np.empty((len(terms), n_nodes, plan.moment_size, plan.moment_size))
-    lanes = lanes_are_blocks(plan, x.rows.shape[1], len(terms), endless=endless)
+    lanes = lanes_are_blocks(plan, x.rows.shape[1], len(terms), endless=chunk.goes_on)
     # Everything but the nodes: threads copy it, which takes little time under the interpreter's lock.
     task = _task(x, y, plan, terms[0], links, lanes=lanes)
     task.edges, task.values_step, task.moments_step = edges.ctypes.data, values[0].size, moments[0].size
@@ -86,11 +68,11 @@ def summarize(
     rows = max(plan.n_x, plan.n_y) * n_blocks // plan.n_blocks
     work = 2 * plan.block_size * rows * (task.d + 20 + 4 * len(terms)) // 20
     if n_nodes < _FEW_NODES and plan.block_size >= LARGE_BLOCK and not lanes:  # processors would be idle
-        _in_parts(run, n_nodes, (n_blocks, N_GROUP_SUMS, MAX_GROUPS, MAX_GROUPS, len(terms)), work, n_threads)
+        _in_parts(run, n_nodes, (n_blocks, N_GROUP_SUMS, MAX_GROUPS, MAX_GROUPS, len(terms)), work, chunk.n_threads)
     else:
         # A range of few blocks fills the last of its vectors of blocks badly.
         most = min(4, max(1, n_blocks // 128))
-        map_ranges(run, n_nodes, work, n_threads, ranges_per_thread=most)
+        map_ranges(run, n_nodes, work, chunk.n_threads, ranges_per_thread=most)
     back = np.argsort(links.order)  # the loops order kernels from the widest on
     return [values[i] for i in back], [moments[i] for i in back]
 

@@ -12,8 +12,8 @@ from btests._core.constants import ALL_STEPS, CONCLUDE_STEP, FAMILIES, LARGE_BLO
 from btests._core.layout import tuples_are_in_blocks
 from btests._core.library import Rows, Task, address_of, loaded
 from btests._core.threads import map_ranges
-from btests.pairwise_sum import starts
-from btests.plan import Array, Index, Plan
+from btests.block_range import BlockRange
+from btests.plan import Array, Plan
 
 # Elementary steps for a pair of rows: of a kernel, and of a pair of kernels.
 _STEPS, _PRODUCT_STEPS = 4, 1
@@ -26,44 +26,25 @@ class Side(NamedTuple):
     terms: tuple[Term, ...]
 
 
-def hsic(
-    x: Side,
-    y: Side,
-    plan: Plan,
-    numbers: tuple[int, int],
-    nodes: Index,
-    *,
-    tuples: tuple[int, int],
-    n_threads: int | None = 1,
-    endless: bool = False,
-) -> tuple[Array, Array]:
-    """Return HSIC (i, j, m) of blocks ``numbers[0] .. numbers[1] - 1`` and moments (i, j, q, k, k) of their nodes.
+def hsic(x: Side, y: Side, chunk: BlockRange, *, tuples: tuple[int, int]) -> tuple[Array, Array]:
+    """Return HSIC (i, j, m) of blocks and moments (i, j, q, k, k) of their nodes.
 
     Parameters
     ----------
     x, y : Side
         Rows and kernels of x, i of them, and of y, j of them; all combinations are computed.
-    plan : Plan
-        Sizes of all blocks.
-    numbers : tuple of int
-        First block, and one after the last.
-    nodes : Index, shape (q, 2)
-        Nodes of the binary tree over block numbers that cover these blocks.
+    chunk : BlockRange
+        Blocks and nodes.
     tuples : tuple of int
         Rows of a tuple, and groups of tuples of a block.
-    n_threads : int or None
-        None for all cores.
-    endless : bool
-        See `lanes_are_blocks`.
     """
-    links = chain(x.terms), chain(y.terms)
+    links, plan = (chain(x.terms), chain(y.terms)), chunk.plan
     shape, n_groups = (len(x.terms), len(y.terms)), tuples[1]
     k = (tuples[0] - 1) * n_groups + 1
-    n_blocks, n_nodes = numbers[1] - numbers[0], len(nodes)
-    edges = np.append(starts(nodes), numbers[1])
+    n_blocks, n_nodes, edges = chunk.n_blocks, chunk.n_nodes, chunk.edges
     values, moments = np.empty((*shape, n_blocks)), np.empty((*shape, n_nodes, k, k))
     widths = x.rows.rows.shape[1], y.rows.rows.shape[1]
-    in_blocks = tuples_are_in_blocks(plan, sum(widths), endless=endless)
+    in_blocks = tuples_are_in_blocks(plan, sum(widths), endless=chunk.goes_on)
     tasks = [_task(side, own, plan, tuples, in_blocks) for side, own in zip((x, y), links, strict=True)]
     tasks[0].edges, tasks[0].values_step, tasks[0].moments_step = edges.ctypes.data, n_blocks, n_nodes * k * k
     n_parts = n_groups + 1  # those of each group of tuples, and of the rows that are in none
@@ -89,10 +70,10 @@ def hsic(
             for part in range(first, last):
                 run(0, n_nodes, SUM_STEP, sums, part)
 
-        map_ranges(add_up, n_parts, work, n_threads, ranges_per_thread=n_parts)
+        map_ranges(add_up, n_parts, work, chunk.n_threads, ranges_per_thread=n_parts)
         run(0, n_nodes, CONCLUDE_STEP, sums)
     else:
-        map_ranges(run, n_nodes, work, n_threads)
+        map_ranges(run, n_nodes, work, chunk.n_threads)
     if all(np.all(np.diff(own.order) > 0) for own in links):  # the loops order kernels from the widest on
         return values, moments
     back = np.ix_(*(np.argsort(own.order) for own in links))

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from btests.block_range import BlockRange
 from btests.data.sample import RowSlice, Sample
 from btests.kernels.feature_kernel import FeatureMap
-from btests.plan import Array, Index, Plan, Run
+from btests.plan import Array, Plan, Run
 from btests.statistics.numpy_backend import difference, grouped_unpaired_cores, members, without_diagonal
-from btests.statistics.statistic import sum_nodes
 
 # Rows whose features are held at once.
 _ROWS = 4096
@@ -49,27 +49,24 @@ def summarize_features(
     weights: Array,
     x: Sample | RowSlice,
     y: Sample | RowSlice,
-    plan: Plan,
+    chunk: BlockRange,
     *,
-    numbers: tuple[int, int],
-    nodes: Index,
     most_rows: int = _ROWS,
 ) -> list[tuple[Array, Array]]:
     """Return values (m,) of blocks and moments (q, k, k) of nodes for each row of weights (j, f).
 
     Features of at most about ``most_rows`` rows of each sample are held at once.
     """
+    plan = chunk.plan
     found: list[tuple[list[Array], list[Array]]] = [([], []) for _ in weights]
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused in the end
-        for run in plan.runs(*numbers):
+        for run in chunk.runs():
             for sums in _sums_of_blocks(feature_map, x, y, run, plan=plan, most_rows=most_rows):
                 for own, (values, moments) in zip(weights, found, strict=True):
                     value, moment = _paired(sums, own, run.b_x) if plan.paired else _unpaired(sums, own, run)
                     values.append(value)
                     moments.append(moment)
-    return [
-        (np.concatenate(values), sum_nodes(np.concatenate(moments), nodes, numbers[0])) for values, moments in found
-    ]
+    return [(np.concatenate(values), chunk.sum_nodes(np.concatenate(moments))) for values, moments in found]
 
 
 def _paired(sums: Sums, weights: Array, b: int) -> tuple[Array, Array]:

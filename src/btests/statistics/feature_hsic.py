@@ -10,12 +10,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from btests._text import brief
+from btests.block_range import BlockRange
 from btests.data.sample import AnySample, RowSlice, Sample
 from btests.designs import Paired
 from btests.kernels.kernel import Kernel, terms_of
 from btests.kernels.pair import KernelPair
 from btests.kernels.random_fourier import Frequencies, cosines_and_sines, frequencies_of, has_features
-from btests.pairwise_sum import starts
 from btests.plan import Array, Index, Plan
 from btests.statistics.statistic import Accuracy
 from btests.statistics.walsh_tiles import transform
@@ -182,24 +182,15 @@ class FeatureHSIC:
             found.append(Accuracy(float(np.sum(of_x**2) * np.sum(of_y**2)) / 4.0))
         return tuple(found)
 
-    def blocks(
-        self,
-        x: Sample | RowSlice,
-        y: Sample | RowSlice,
-        plan: Plan,
-        numbers: tuple[int, int],
-        nodes: Index,
-        *,
-        n_threads: int | None = 1,
-        goes_on: bool = False,
-    ) -> list[tuple[Array, Array]]:
+    def blocks(self, x: Sample | RowSlice, y: Sample | RowSlice, chunk: BlockRange) -> list[tuple[Array, Array]]:
         """Return zeros (m,) and sums over the rows of nodes (q, n): see :meth:`members`."""
-        sums = np.zeros((len(nodes), *self.moment_shape(plan.n_x, plan.n_y, 1)))
-        for i, (first, last) in enumerate(pairwise([*starts(nodes).tolist(), numbers[1]])):
+        plan = chunk.plan
+        sums = np.zeros((chunk.n_nodes, *self.moment_shape(plan.n_x, plan.n_y, 1)))
+        for i, (first, last) in enumerate(pairwise(chunk.edges.tolist())):
             for block in range(first, last):
                 span = plan.start(block)[0], plan.start(block + 1)[0]
                 sums[i] += self._sums(x, y, span, plan.n_x).packed()
-        return [(np.zeros(numbers[1] - numbers[0]), sums)]
+        return [(np.zeros(chunk.n_blocks), sums)]
 
     def _sums(self, x: Sample | RowSlice, y: Sample | RowSlice, span: tuple[int, int], n: int) -> Moments:
         """Return the sums of a chunk; its tuples begin with its first row, and its last rows stay."""

@@ -11,14 +11,14 @@ import numpy as np
 
 from btests import _core
 from btests._text import brief
+from btests.block_range import BlockRange
 from btests.data.row_permutation import Order
 from btests.data.sample import AnySample, RowSlice, Sample
 from btests.designs import TwoSample
 from btests.kernels.feature_kernel import features_of
 from btests.kernels.kernel import Kernel
 from btests.kernels.random_fourier import has_features
-from btests.pairwise_sum import starts
-from btests.plan import Array, Index, Plan
+from btests.plan import Array, Plan
 from btests.statistics.fourier_features import FourierFeatures
 from btests.statistics.numpy_backend import without_diagonal
 from btests.statistics.nystroem_features import NystroemFeatures
@@ -167,34 +167,22 @@ class FeatureMMD:
         members = self.prepare(x, y).prepared.members  # type: ignore[union-attr]
         return tuple(Accuracy(0.0, member.error(max(len(x), len(y)))) for member in members)
 
-    def blocks(
-        self,
-        x: Sample | RowSlice,
-        y: Sample | RowSlice,
-        plan: Plan,
-        numbers: tuple[int, int],
-        nodes: Index,
-        *,
-        n_threads: int | None = 1,
-        goes_on: bool = False,
-    ) -> list[tuple[Array, Array]]:
+    def blocks(self, x: Sample | RowSlice, y: Sample | RowSlice, chunk: BlockRange) -> list[tuple[Array, Array]]:
         """Return zeros (m,), and sums over the rows of nodes (q, *shape), for each level: see :meth:`members`."""
-        edges = [*starts(nodes).tolist(), numbers[1]]
         of_nodes = [
-            sum(self._block(x, y, plan, block, n_threads) for block in range(first, last))
-            for first, last in pairwise(edges)
+            sum(self._block(x, y, chunk, block) for block in range(first, last))
+            for first, last in pairwise(chunk.edges.tolist())
         ]
         sums = np.stack([np.asarray(one) for one in of_nodes])
-        values = np.zeros(numbers[1] - numbers[0])
+        values = np.zeros(chunk.n_blocks)
         return [(values, np.ascontiguousarray(sums[:, :, level])) for level in range(sums.shape[2])]
 
-    def _block(
-        self, x: Sample | RowSlice, y: Sample | RowSlice, plan: Plan, block: int, n_threads: int | None
-    ) -> Array:
+    def _block(self, x: Sample | RowSlice, y: Sample | RowSlice, chunk: BlockRange, block: int) -> Array:
         """Return the sums of a block, a chunk of rows: kernels that are functions get the same rows in any run."""
+        plan = chunk.plan
         of_x, of_y = zip(plan.start(block), plan.start(block + 1), strict=True)
-        sums = self.side_sums(x, of_x, plan, 0, n_threads)
-        return sums + self.side_sums(y, of_y, plan, 1, n_threads)
+        sums = self.side_sums(x, of_x, plan, 0, chunk.n_threads)
+        return sums + self.side_sums(y, of_y, plan, 1, chunk.n_threads)
 
     def side_sums(
         self, sample: Sample | RowSlice, span: tuple[int, int], plan: Plan, side: int, n_threads: int | None = 1

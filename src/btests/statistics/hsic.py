@@ -10,14 +10,15 @@ import numpy as np
 
 from btests import _core
 from btests._core.threads import map_ranges
+from btests.block_range import BlockRange
 from btests.data.sample import AnySample, RowSlice, Sample
 from btests.designs import Paired
 from btests.kernels.kernel import Radial, terms_of
 from btests.kernels.pair import KernelPair
-from btests.plan import Array, Index, Plan, Run
+from btests.plan import Array, Plan, Run
 from btests.statistics.numpy_backend import kernel_scales
 from btests.statistics.paired_gram import PairedGram
-from btests.statistics.statistic import Accuracy, sum_nodes
+from btests.statistics.statistic import Accuracy
 from btests.statistics.term_groups import hsic_of_terms
 from btests.statistics.u_centering import permutation_moments, permuted_blocks
 from btests.statistics.walsh_tiles import STRIP, Layout, Side
@@ -88,59 +89,41 @@ class HSIC:
             scales.append(dict(zip(kernels, kernel_scales(kernels, rows, rows), strict=True)))
         return tuple(Accuracy(scales[0][pair.x] * scales[1][pair.y]) for pair in self.kernels)
 
-    def blocks(
-        self,
-        x: Sample | RowSlice,
-        y: Sample | RowSlice,
-        plan: Plan,
-        numbers: tuple[int, int],
-        nodes: Index,
-        *,
-        n_threads: int | None = 1,
-        goes_on: bool = False,
-    ) -> list[tuple[Array, Array]]:
-        """Return values (m,) of blocks ``numbers[0] .. numbers[1] - 1`` and moments (q, k, k) of nodes, per pair."""
-        chunk = _Chunk(x, y, plan, numbers, nodes, n_threads)
+    def blocks(self, x: Sample | RowSlice, y: Sample | RowSlice, chunk: BlockRange) -> list[tuple[Array, Array]]:
+        """Return values (m,) of blocks and moments (q, k, k) of nodes, per pair."""
+        rows = _Rows(x, y, chunk)
         compiled = [pair for pair in self.kernels if self._is_compiled(pair, x.is_numeric and y.is_numeric)]
         others = [pair for pair in self.kernels if pair not in compiled]
-        found = dict(zip(compiled, self._compiled(compiled, chunk, goes_on), strict=True)) if compiled else {}
+        found = dict(zip(compiled, self._compiled(compiled, rows), strict=True)) if compiled else {}
 
         def plain(part: Run) -> list[tuple[Array, Array]]:
             if isinstance(self.symmetry, Redraw):
-                return permuted_blocks(others, *chunk.rows(part), self.symmetry, part.first_block)
-            return hsic_blocks(others, *chunk.rows(part), self.symmetry, plan)
+                return permuted_blocks(others, *rows.of(part), self.symmetry, part.first_block)
+            return hsic_blocks(others, *rows.of(part), self.symmetry, chunk.plan)
 
         def closed(part: Run) -> list[tuple[Array, Array]]:
-            return [permutation_moments(pair, *chunk.rows(part), self.order) for pair in self.kernels]
+            return [permutation_moments(pair, *rows.of(part), self.order) for pair in self.kernels]
 
         if others:
-            of_others = chunk.by_parts(plain, len(others))
-            found.update((p, (v, chunk.add_up(c))) for p, (v, c) in zip(others, of_others, strict=True))
+            of_others = rows.by_parts(plain, len(others))
+            found.update((p, (v, chunk.sum_nodes(c))) for p, (v, c) in zip(others, of_others, strict=True))
         if self.order == 0 or isinstance(self.symmetry, Redraw):
             return [found[pair] for pair in self.kernels]
         of_pairs = []
-        for pair, own in zip(self.kernels, chunk.by_parts(closed, len(self.kernels)), strict=True):
+        for pair, own in zip(self.kernels, rows.by_parts(closed, len(self.kernels)), strict=True):
             values, moments = found[pair]
-            of_pairs.append((values, self.symmetry.with_permutation_moments(moments, *map(chunk.add_up, own))))
+            of_pairs.append((values, self.symmetry.with_permutation_moments(moments, *map(chunk.sum_nodes, own))))
         return of_pairs
 
-    def _compiled(self, pairs: Sequence[KernelPair], chunk: _Chunk, goes_on: bool) -> list[tuple[Array, Array]]:
+    def _compiled(self, pairs: Sequence[KernelPair], rows: _Rows) -> list[tuple[Array, Array]]:
         """Return values (m,) and moments (q, k, k) of pairs of kernels that have radial terms."""
         assert isinstance(self.symmetry, SwapTuples)
-        b = chunk.plan.block_size
+        b = rows.chunk.plan.block_size
         tuples = self.symmetry.tuple_size(b), self.symmetry.n_groups(b)
 
         def compute(of_x: tuple[Radial, ...], of_y: tuple[Radial, ...]) -> tuple[Array, Array]:
-            return _core.hsic(
-                _core.Side(_columns(chunk.x, of_x[0]), of_x),
-                _core.Side(_columns(chunk.y, of_y[0]), of_y),
-                chunk.plan,
-                chunk.numbers,
-                chunk.nodes,
-                tuples=tuples,
-                n_threads=chunk.n_threads,
-                endless=goes_on,
-            )
+            sides = _core.Side(_columns(rows.x, of_x[0]), of_x), _core.Side(_columns(rows.y, of_y[0]), of_y)
+            return _core.hsic(*sides, rows.chunk, tuples=tuples)
 
         return hsic_of_terms(pairs, compute)
 
@@ -155,36 +138,29 @@ def _columns(rows: Sample | RowSlice, term: Radial) -> Sample | RowSlice:
 
 
 @dataclass(frozen=True, slots=True)
-class _Chunk:
-    """Blocks ``numbers[0] .. numbers[1] - 1`` of two samples, and the nodes of the tree that cover them."""
+class _Rows:
+    """Rows of x and y in a range of blocks."""
 
     x: Sample | RowSlice
     y: Sample | RowSlice
-    plan: Plan
-    numbers: tuple[int, int]
-    nodes: Index
-    n_threads: int | None
+    chunk: BlockRange
 
-    def rows(self, part: Run) -> tuple[Array, Array]:
+    def of(self, part: Run) -> tuple[Array, Array]:
         """Return the rows of some blocks of one size: (m, b, d) and (m, b, e)."""
         x, y = (side.stack(part.start_x, part.n_blocks, part.b_x).astype(np.float64) for side in (self.x, self.y))
         return x, y
 
     def by_parts(self, compute: Callable[[Run], list[tuple[Array, Array]]], n_pairs: int) -> list[tuple[Array, Array]]:
         """Return two arrays of all blocks for each pair of kernels, computed a few blocks at a time."""
-        parts = [part for run in self.plan.runs(*self.numbers) for part in _parts(run)]
+        parts = [part for run in self.chunk.runs() for part in _parts(run)]
 
         def some(first: int, last: int) -> list[list[tuple[Array, Array]]]:
             return [compute(part) for part in parts[first:last]]
 
-        pairs_of_rows = (self.numbers[1] - self.numbers[0]) * self.plan.block_size**2 * n_pairs
-        ranges = map_ranges(some, len(parts), _STEPS * pairs_of_rows, self.n_threads)
+        pairs_of_rows = self.chunk.n_blocks * self.chunk.plan.block_size**2 * n_pairs
+        ranges = map_ranges(some, len(parts), _STEPS * pairs_of_rows, self.chunk.n_threads)
         of_pairs = zip(*(part for found in ranges for part in found), strict=True)
         return [tuple(np.concatenate(one) for one in zip(*of_pair, strict=True)) for of_pair in of_pairs]  # type: ignore[misc]
-
-    def add_up(self, of_blocks: Array) -> Array:
-        """Return sums over the blocks of each node: (m, ...) to (q, ...)."""
-        return sum_nodes(of_blocks, self.nodes, self.numbers[0])
 
 
 def _parts(run: Run) -> list[Run]:

@@ -9,13 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from btests._memory import require_bytes
+from btests.block_range import BlockRange
 from btests.data.sample import AnySample, RowSlice, Sample
 from btests.designs import TwoSample
 from btests.kernels.kernel import Kernel, properties_of
 from btests.kernels.whitening import attainable, check_dof, regularizer
-from btests.plan import Array, Index, Plan
+from btests.plan import Array, Plan
 from btests.statistics.numpy_backend import block_cores, block_values, evaluate, without_diagonal
-from btests.statistics.statistic import Accuracy, sum_nodes
+from btests.statistics.statistic import Accuracy
 from btests.symmetries import SwapGroups
 
 # Eigenvectors are known to some thousand roundings; what differs by less is no difference between samples.
@@ -98,22 +99,13 @@ class KernelFisher:
         """Return scale and error of each member: diagonals are dof on average, and known to 1e-11 of it."""
         return tuple(Accuracy(member.dof, _ERROR * member.dof) for member in self.kernels)
 
-    def blocks(
-        self,
-        x: Sample | RowSlice,
-        y: Sample | RowSlice,
-        plan: Plan,
-        numbers: tuple[int, int],
-        nodes: Index,
-        *,
-        n_threads: int | None = 1,
-        goes_on: bool = False,
-    ) -> list[tuple[Array, Array]]:
+    def blocks(self, x: Sample | RowSlice, y: Sample | RowSlice, chunk: BlockRange) -> list[tuple[Array, Array]]:
         """Return values (m,) of blocks and moments (q, k, k) of nodes, per member."""
         values: list[list[Array]] = [[] for _ in self.kernels]
         moments: list[list[Array]] = [[] for _ in self.kernels]
         origin = x.location.origin if x.is_numeric else None
-        for number in range(*numbers):
+        plan = chunk.plan
+        for number in chunk.numbers:
             (x_0, y_0), (x_1, y_1) = plan.start(number), plan.start(number + 1)
             b, c = x_1 - x_0, y_1 - y_0
             require_bytes("a block of the kernel Fisher discriminant", 40 * (b + c) ** 2, b, c)
@@ -124,7 +116,7 @@ class KernelFisher:
                 values[k].append(value)
                 moments[k].append(moment)
         return [
-            (np.concatenate(value), sum_nodes(np.concatenate(moment), nodes, numbers[0]))
+            (np.concatenate(value), chunk.sum_nodes(np.concatenate(moment)))
             for value, moment in zip(values, moments, strict=True)
         ]
 

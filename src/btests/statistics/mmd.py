@@ -11,12 +11,13 @@ from typing import ClassVar
 import numpy as np
 
 from btests import _core
+from btests.block_range import BlockRange
 from btests.data.sample import AnySample, RowSlice, Sample
 from btests.data.unit_sample import UnitSample
 from btests.designs import TwoSample
 from btests.kernels.feature_kernel import FeatureMap, features_of
 from btests.kernels.kernel import Kernel, Radial, terms_of
-from btests.plan import Array, Index, Plan
+from btests.plan import Array
 from btests.statistics.feature_blocks import summarize_features
 from btests.statistics.numpy_backend import kernel_scales, summarize_plain
 from btests.statistics.statistic import Accuracy
@@ -111,23 +112,15 @@ class MMD:
         return accuracies(self.kernels, self.scales or kernel_scales(self.kernels, x, y))
 
     def blocks(
-        self,
-        x: Sample | RowSlice | UnitSample,
-        y: Sample | RowSlice | UnitSample,
-        plan: Plan,
-        numbers: tuple[int, int],
-        nodes: Index,
-        *,
-        n_threads: int | None = 1,
-        goes_on: bool = False,
+        self, x: Sample | RowSlice | UnitSample, y: Sample | RowSlice | UnitSample, chunk: BlockRange
     ) -> list[tuple[Array, Array]]:
-        """Return values (m,) of blocks ``numbers[0] .. numbers[1] - 1`` and moments (q, k, k) of nodes, per kernel.
+        """Return values (m,) of blocks and moments (q, k, k) of nodes, per kernel.
 
         Threads are for compiled loops. Where the plan ``goes_on`` beyond its last block, the number of blocks so far
         does not decide which of their layouts to take: the layouts round differently.
         """
         if isinstance(x, UnitSample) and isinstance(y, UnitSample):
-            return summarize_units(self.kernels, x, y, plan, numbers=numbers, nodes=nodes)
+            return summarize_units(self.kernels, x, y, chunk)
         assert not isinstance(x, UnitSample)
         assert not isinstance(y, UnitSample)
         terms = [self._terms(kernel, x.is_numeric) for kernel in self.kernels]
@@ -136,35 +129,26 @@ class MMD:
         for group in [(one,) for one in dict.fromkeys(units)] if self.apart else groups_of(units):
             columns = group[0].columns
             p, q = (x, y) if columns is None else (x.columns(columns), y.columns(columns))
-            of_each = _core.summarize(
-                p,
-                q,
-                plan,
-                numbers,
-                nodes,
-                terms=group,
-                dtype="float64" if self.apart else self.dtype,
-                n_threads=n_threads,
-                endless=goes_on,
-            )
+            of_each = _core.summarize(p, q, chunk, terms=group, dtype="float64" if self.apart else self.dtype)
             found.update(zip(group, zip(*of_each, strict=True), strict=True))
-        explicit = self._explicit(x, y, plan, numbers, nodes)
+        explicit = self._explicit(x, y, chunk)
+        plan = chunk.plan
         of_kernels = []
         for kernel, own in zip(self.kernels, terms, strict=True):
             if kernel in explicit:
                 values, moments = explicit[kernel]
-            elif own is None and plan.n_blocks == 1 and not goes_on and plan.n_x + plan.n_y > _TILED_ROWS:
+            elif own is None and plan.n_blocks == 1 and not chunk.goes_on and plan.n_x + plan.n_y > _TILED_ROWS:
                 whole = Gram(kernel, x, y, for_summary=True).summary()
                 values, moments = whole.values, whole.moments
             elif own is None:
-                values, moments = summarize_plain(kernel, x, y, plan, numbers=numbers, nodes=nodes)
+                values, moments = summarize_plain(kernel, x, y, chunk)
             else:
                 values, moments = (reduce(add, (weighted(term, found[unit(term)][i]) for term in own)) for i in (0, 1))
             of_kernels.append((values, moments))
         return of_kernels
 
     def _explicit(
-        self, x: Sample | RowSlice, y: Sample | RowSlice, plan: Plan, numbers: tuple[int, int], nodes: Index
+        self, x: Sample | RowSlice, y: Sample | RowSlice, chunk: BlockRange
     ) -> dict[Kernel, tuple[Array, Array]]:
         """Return values and moments of the kernels with explicit features; those of one map share them."""
         if self.plain:
@@ -177,7 +161,7 @@ class MMD:
         found: dict[Kernel, tuple[Array, Array]] = {}
         for feature_map, members in groups.items():
             weights = np.stack([weights for _, weights in members])
-            summaries = summarize_features(feature_map, weights, x, y, plan, numbers=numbers, nodes=nodes)
+            summaries = summarize_features(feature_map, weights, x, y, chunk)
             found.update(zip((kernel for kernel, _ in members), summaries, strict=True))
         return found
 

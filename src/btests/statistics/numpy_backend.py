@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from btests._memory import require_bytes
+from btests.block_range import BlockRange
 from btests.data.sample import AnySample, RowSlice, Sample
 from btests.kernels import properties_of
 from btests.kernels.distances import squared_distances
 from btests.kernels.feature_kernel import FeatureMap, features_of
 from btests.kernels.kernel import Kernel
-from btests.pairwise_sum import add_up, starts
-from btests.plan import Array, Index, Plan
+from btests.pairwise_sum import add_up
+from btests.plan import Array
 from btests.statistics.checks import kernel_matrix
 
 _ROUNDING = 4.0 * np.finfo(np.float64).eps
@@ -113,20 +114,19 @@ _SOME, _FEW = 16, 4
 
 
 def summarize_plain(
-    kernel: Kernel, x: Sample | RowSlice, y: Sample | RowSlice, plan: Plan, *, numbers: tuple[int, int], nodes: Index
+    kernel: Kernel, x: Sample | RowSlice, y: Sample | RowSlice, chunk: BlockRange
 ) -> tuple[Array, Array]:
-    """Return values (m,) of blocks ``numbers[0] .. numbers[1] - 1`` and the moments of their nodes (q, k, k)."""
-    first, last = numbers
-    values = np.empty(last - first)
-    moments = np.empty((len(nodes), plan.moment_size, plan.moment_size))
-    edges = np.append(starts(nodes), last)
+    """Return values (m,) of blocks and moments (q, k, k) of nodes."""
+    plan, edges = chunk.plan, chunk.edges
+    values = np.empty(chunk.n_blocks)
+    moments = np.empty((chunk.n_nodes, plan.moment_size, plan.moment_size))
     waiting: list[Array] = []  # moments of the blocks of a node that has not ended yet
     done = 0
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused in the end
-        for i, xx, yy, xy in gram_stacks(kernel, x, y, plan, numbers):
-            values[i - first : i - first + len(xx)] = block_values(xx, yy, xy, paired=plan.paired)
+        for i, xx, yy, xy in gram_stacks(kernel, x, y, chunk):
+            values[i - chunk.first : i - chunk.first + len(xx)] = block_values(xx, yy, xy, paired=plan.paired)
             waiting.extend(block_cores(xx, yy, xy, plan.n_groups, paired=plan.paired))
-            while done < len(nodes) and len(waiting) >= edges[done + 1] - edges[done]:
+            while done < chunk.n_nodes and len(waiting) >= edges[done + 1] - edges[done]:
                 n = int(edges[done + 1] - edges[done])
                 moments[done] = add_up(np.stack(waiting[:n]))
                 del waiting[:n]
@@ -135,11 +135,11 @@ def summarize_plain(
 
 
 def gram_stacks(
-    kernel: Kernel, x: Sample | RowSlice, y: Sample | RowSlice, plan: Plan, numbers: tuple[int, int]
+    kernel: Kernel, x: Sample | RowSlice, y: Sample | RowSlice, chunk: BlockRange
 ) -> Iterator[tuple[int, Array, Array, Array]]:
     """Yield the number of a block and the Gram matrices of it and some that follow."""
     origin = x.location.origin if x.is_numeric and properties_of(kernel).centers_rows else None
-    for run in plan.runs(*numbers):
+    for run in chunk.runs():
         # Three matrices, and as much again to compute them.
         require_bytes("a block of the plain numpy path", 2 * 8 * (run.b_x + run.b_y) ** 2, run.b_x, run.b_y)
         step = max(1, _BUDGET // (run.b_x + run.b_y) ** 2) if x.is_numeric else 1
@@ -151,7 +151,7 @@ def gram_stacks(
                 p, q = p - origin, q - origin
             xy = evaluate(kernel, p, q)
             xx, yy = (without_diagonal(evaluate(kernel, s, s)) for s in (p, q))
-            yield run.first_block + i, xx, yy, without_diagonal(xy) if plan.paired else xy
+            yield run.first_block + i, xx, yy, without_diagonal(xy) if chunk.plan.paired else xy
 
 
 def kernel_scales(kernels: tuple[Kernel, ...], x: AnySample, y: AnySample) -> list[float]:

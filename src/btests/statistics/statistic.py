@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any, NamedTuple, Protocol, TypeGuard, cast
 
 import numpy as np
 
 from btests._blas import one_blas_thread
+from btests.block_range import BlockRange
 from btests.data.sample import AnySample, RowSlice, Sample
 from btests.data.unit_sample import UnitSample
 from btests.designs import Design
-from btests.pairwise_sum import add_up, cover, starts
-from btests.plan import Array, Index, Plan
+from btests.plan import Array, Plan
 from btests.summary import Part, Summary
 from btests.symmetries import Symmetry
-
-# A range of blocks is cut into at least this many nodes if it has as many blocks: threads share out the nodes.
-_NODES = 16
 
 
 class Accuracy(NamedTuple):
@@ -66,21 +62,11 @@ class Statistic(Protocol):
         """Return scale and error of each member on these samples."""
         ...
 
-    def blocks(
-        self,
-        x: Sample | RowSlice,
-        y: Sample | RowSlice,
-        plan: Plan,
-        numbers: tuple[int, int],
-        nodes: Index,
-        *,
-        n_threads: int | None = 1,
-        goes_on: bool = False,
-    ) -> Sequence[tuple[Array, Array]]:
-        """Return values and moments of blocks ``numbers[0] .. numbers[1] - 1`` for each member.
+    def blocks(self, x: Sample | RowSlice, y: Sample | RowSlice, chunk: BlockRange) -> Sequence[tuple[Array, Array]]:
+        """Return values and moments of a range of blocks for each member.
 
         Values are (m,), one for each block; moments are (q, *shape), summed over the blocks of each node of the tree
-        (see :func:`sum_nodes`). Where a plan ``goes_on``, the number of its blocks is not final.
+        (see :meth:`btests.block_range.BlockRange.sum_nodes`).
         """
         ...
 
@@ -110,12 +96,6 @@ def plan_for(statistic: Statistic, n_x: int, n_y: int, block_size: int) -> Plan:
     return Plan(n_x, n_y, n_blocks, len(statistic.kernels), shape)
 
 
-def sum_nodes(moments: Array, nodes: Index, first: int) -> Array:
-    """Return the sum over the blocks of each node: moments (m, *shape), from block ``first`` on, to (q, *shape)."""
-    edges = np.append(starts(nodes) - first, len(moments))
-    return np.stack([add_up(moments[a:b]) for a, b in pairwise(edges)])
-
-
 def summarize_blocks(
     statistic: Statistic,
     x: Sample | RowSlice,
@@ -127,16 +107,12 @@ def summarize_blocks(
     goes_on: bool = False,
 ) -> tuple[Summary, ...]:
     """Return the summary of blocks ``numbers[0] .. numbers[1] - 1``, or of all, for each member of a statistic."""
-    first, last = (0, plan.n_blocks) if numbers is None else numbers
-    top = plan.stratum_level
-    if last - first < plan.n_blocks:
-        top = min(top, max(0, ((last - first) // _NODES).bit_length() - 1))
-    nodes = cover(first, last, plan.n_blocks + goes_on, top)
+    chunk = BlockRange.of(plan, numbers, n_threads, goes_on=goes_on)
     with one_blas_thread():
-        found = statistic.blocks(x, y, plan, (first, last), nodes, n_threads=n_threads, goes_on=goes_on)
-    span = np.array([(first, last)], dtype=np.int64)
+        found = statistic.blocks(x, y, chunk)
+    span = np.array([(chunk.first, chunk.last)], dtype=np.int64)
     return tuple(
-        Summary((Part(0, plan, span, values, nodes, moments),), symmetry=statistic.symmetry)
+        Summary((Part(0, plan, span, values, chunk.nodes, moments),), symmetry=statistic.symmetry)
         for values, moments in found
     )
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from btests._memory import require_bytes
+from btests.block_range import BlockRange
 from btests.data.unit_sample import UnitRows, UnitSample
 from btests.kernels.distances import squared_distances
 from btests.kernels.feature_kernel import FeatureMap, features_of
 from btests.kernels.kernel import Kernel, properties_of
-from btests.pairwise_sum import add_up, starts
+from btests.pairwise_sum import add_up
 from btests.plan import Array, Index, Plan
 from btests.statistics.numpy_backend import block_cores, block_values, evaluate, without_diagonal
 
@@ -20,21 +21,20 @@ _TILE = 256
 
 
 def summarize_units(
-    kernels: Sequence[Kernel], x: UnitSample, y: UnitSample, plan: Plan, *, numbers: tuple[int, int], nodes: Index
+    kernels: Sequence[Kernel], x: UnitSample, y: UnitSample, chunk: BlockRange
 ) -> list[tuple[Array, Array]]:
-    """Return values (m,) of blocks ``numbers[0] .. numbers[1] - 1`` and moments (q, k, k) of nodes, per kernel."""
-    first, last = numbers
+    """Return values (m,) of blocks and moments (q, k, k) of nodes, per kernel."""
+    plan, edges = chunk.plan, chunk.edges
     b, c = (-(-n // plan.n_blocks) for n in (plan.n_x, plan.n_y))
     require_bytes("a block of units", 8 * (len(kernels) + 2) * (b + c) ** 2, b, c)
-    values = np.empty((len(kernels), last - first))
-    moments = np.empty((len(kernels), len(nodes), plan.moment_size, plan.moment_size))
-    edges = np.append(starts(nodes), last)
-    for node in range(len(nodes)):
+    values = np.empty((len(kernels), chunk.n_blocks))
+    moments = np.empty((len(kernels), chunk.n_nodes, plan.moment_size, plan.moment_size))
+    for node in range(chunk.n_nodes):
         found: list[list[Array]] = []
         for block in range(edges[node], edges[node + 1]):
             grams = block_grams(kernels, x, y, plan, block)
             for j, (xx, yy, xy) in enumerate(grams):
-                values[j, block - first] = block_values(xx, yy, xy, paired=plan.paired)[0]
+                values[j, block - chunk.first] = block_values(xx, yy, xy, paired=plan.paired)[0]
             found.append([block_cores(*own, plan.n_groups, paired=plan.paired)[0] for own in grams])
         for j in range(len(kernels)):
             moments[j, node] = add_up(np.stack([own[j] for own in found]))

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from btests.block_range import BlockRange
 from btests.data.sample import AnySample, RowSlice, Sample
 from btests.designs import TwoSample
 from btests.kernels.kernel import Kernel
-from btests.pairwise_sum import starts
 from btests.plan import Array, Index, Plan
 from btests.statistics.numpy_backend import block_values, gram_stacks, grouped_paired_cores, kernel_scales
 from btests.statistics.statistic import Accuracy
@@ -84,33 +84,23 @@ class WithReplacement:
         """Return the scale of each kernel; values are accurate to rounding."""
         return tuple(Accuracy(scale) for scale in kernel_scales(self.kernels, x, y))
 
-    def rows(self, plan: Plan, numbers: tuple[int, int]) -> Index:
-        """Return the rows of blocks ``numbers[0] .. numbers[1] - 1``, keyed by seed and block: (m, B)."""
-        drawn = np.empty((numbers[1] - numbers[0], plan.block_size), dtype=np.int64)
-        for own, block in zip(drawn, range(*numbers), strict=True):
+    def rows(self, chunk: BlockRange) -> Index:
+        """Return the rows of blocks, keyed by seed and block: (m, B)."""
+        plan = chunk.plan
+        drawn = np.empty((chunk.n_blocks, plan.block_size), dtype=np.int64)
+        for own, block in zip(drawn, chunk.numbers, strict=True):
             rng = np.random.Generator(np.random.Philox(np.random.SeedSequence([self.seed, 0x5E7, block])))
             own[:] = rng.choice(plan.n_x, plan.block_size, replace=False)
         return drawn
 
-    def blocks(
-        self,
-        x: Sample | RowSlice,
-        y: Sample | RowSlice,
-        plan: Plan,
-        numbers: tuple[int, int],
-        nodes: Index,
-        *,
-        n_threads: int | None = 1,
-        goes_on: bool = False,
-    ) -> list[tuple[Array, Array]]:
+    def blocks(self, x: Sample | RowSlice, y: Sample | RowSlice, chunk: BlockRange) -> list[tuple[Array, Array]]:
         """Return values (m,) of drawn blocks and moments (q, k, k) of nodes, for each kernel."""
         assert isinstance(x, Sample)
         assert isinstance(y, Sample)
-        rows = self.rows(plan, numbers)
+        plan, rows = chunk.plan, self.rows(chunk)
         samples = x.take(rows.ravel()), y.take(rows.ravel())
-        edges = np.append(starts(nodes), numbers[1]) - numbers[0]
         k, _ = self.symmetry.moment_shape(plan.n_x, plan.n_y, plan.n_blocks)
-        return [_summarized(kernel, samples, rows % k, edges, k) for kernel in self.kernels]
+        return [_summarized(kernel, samples, rows % k, chunk.edges - chunk.first, k) for kernel in self.kernels]
 
 
 def _summarized(
@@ -122,7 +112,7 @@ def _summarized(
     node = np.searchsorted(edges, np.arange(m), side="right") - 1
     values, within, cross = np.empty(m), np.zeros(n_nodes * n_groups**2), np.zeros(n_nodes * n_groups**2)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused in the end
-        for i, xx, yy, xy in gram_stacks(kernel, *samples, Plan(m * b, m * b, m), (0, m)):
+        for i, xx, yy, xy in gram_stacks(kernel, *samples, BlockRange.of(Plan(m * b, m * b, m))):
             here = slice(i, i + len(xx))
             values[here] = block_values(xx, yy, xy, paired=True)
             rows = node[here, None] * n_groups + groups[here]
