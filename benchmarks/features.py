@@ -88,8 +88,8 @@ def measure(case: Case, dtype: str, *, seconds: float) -> Measured:
     bits = bits_for(1_000_000, in_float32=float32)
 
     def sums(n: int = _ROWS, *, plain: bool = False) -> Array:
-        edges = np.array([0, n])
-        return fourier_sums(chain, rows, order[:n], edges, origin=np.zeros(case.d), bits=bits, plain=plain)
+        groups = _core.RowGroups(rows, order[:n], np.array([0, n]), plain)
+        return fourier_sums(chain, groups, np.zeros(case.d), bits)
 
     _check(sums(), sums(plain=True), 1e-9 if not float32 else 1e-2)
     more = _SIZE[dtype]

@@ -26,6 +26,7 @@ from btests import (
     SignFlip,
     btest,
 )
+from btests._core import RowGroups
 from btests._core.library import is_available
 from btests.data.sample import Sample
 from btests.execution import out_of_core
@@ -82,8 +83,8 @@ def test_compiled_sums_are_those_of_numpy(dtype: Any, instruction_set: str) -> N
     assert (chain.doublings, places) == ((0, 2, 4), [(0, 0), (0, 1), (0, 2)])
     order, edges = grouped(1003, 7, 2)
     origin, bits = rng.normal(size=5), bits_for(1003)
-    found = fourier_sums(chain, rows, order, edges, origin=origin, bits=bits)
-    plain = fourier_sums(chain, rows, order, edges, origin=origin, bits=bits, plain=True)
+    found = fourier_sums(chain, RowGroups(rows, order, edges), origin, bits)
+    plain = fourier_sums(chain, RowGroups(rows, order, edges, plain=True), origin, bits)
     # Of some cosines the last of 40 bits is rounded the other way.
     np.testing.assert_allclose(found, plain, atol=1e-10)
     for level, frequencies in enumerate(own):
@@ -100,12 +101,10 @@ def test_sums_in_float32_are_within_their_bound(dtype: Any, scale: float, instru
     rows = (np.clip(rng.normal(size=(3000, 5)), -4.0, 4.0) * scale).astype(dtype)
     (chain,), _ = chains_of([frequencies_of(Gaussian(32.0 * 0.5**k), 20, 5) for k in range(8)])
     order, edges = np.arange(3000), np.array([0, 1, 3000])
-    options: dict[str, Any] = {"origin": np.zeros(5), "bits": bits_for(3000, in_float32=True)}
-    found = replace(chain, in_float32=True)
-    sums = fourier_sums(found, rows, order, edges, **options)
-    errors = (
-        np.abs(sums - fourier_sums(chain, rows, order, edges, plain=True, **options)) / np.diff(edges)[:, None, None]
-    )
+    options = np.zeros(5), bits_for(3000, in_float32=True)
+    sums = fourier_sums(replace(chain, in_float32=True), RowGroups(rows, order, edges), *options)
+    plain = fourier_sums(chain, RowGroups(rows, order, edges, plain=True), *options)
+    errors = np.abs(sums - plain) / np.diff(edges)[:, None, None]
     bounds = float32_errors(chain, np.full(5, scale**2))
     assert (errors.max(axis=(0, 2)) < np.array(bounds) + 2.0**-20).all()
     assert (errors[0].max(axis=1) > 0.0).any()
@@ -117,7 +116,7 @@ def test_doublings_of_small_angles_keep_their_digits(plain: bool) -> None:
     (chain,), _ = chains_of(own)
     rows = np.random.default_rng(6).normal(size=(200, 1)) * 0.1
     order, edges = np.arange(200), np.arange(201)
-    found = fourier_sums(chain, rows, order, edges, origin=np.zeros(1), bits=40, plain=plain)
+    found = fourier_sums(chain, RowGroups(rows, order, edges, plain), np.zeros(1), 40)
     # 2^10 roundings, and that to 40 bits. By 2 cos^2 a - 1 they would be some 1e-11.
     exact = cosines_and_sines(own[1].turns, rows, np.zeros(1))
     assert np.abs(found[:, 1] - exact).max() < 2.0**-41 + 2.0**-42
@@ -160,12 +159,12 @@ def test_sums_do_not_depend_on_order_chunks_or_threads(plain: bool, in_float32: 
     chains = [replace(chain, in_float32=in_float32) for chain in chains]
     groups = rng.integers(0, 9, 5000)
     bits = bits_for(5000, in_float32=in_float32)
-    options: dict[str, Any] = {"origin": np.zeros(4), "bits": bits, "plain": plain}
 
     def sums(chosen: Any, n_threads: int = 1) -> Array:
         turn = np.argsort(groups[chosen], kind="stable")
         edges = np.append(0, np.cumsum(np.bincount(groups[chosen], minlength=9)))
-        found = [fourier_sums(c, rows, chosen[turn], edges, n_threads=n_threads, **options) for c in chains]
+        own = RowGroups(rows, chosen[turn], edges, plain, n_threads)
+        found = [fourier_sums(c, own, np.zeros(4), bits) for c in chains]
         return np.concatenate(found, axis=1)
 
     wanted = sums(np.arange(5000))
@@ -178,9 +177,7 @@ def test_rows_far_away_count_as_at_the_origin() -> None:
     rows = np.array([[1e300], [-1e200], [0.0]])
     (chain,), _ = chains_of([frequencies_of(Gaussian(1e-5), 16, 1)])
     for plain in (True, False):
-        found = fourier_sums(
-            chain, rows, np.arange(3), np.array([0, 3]), origin=np.zeros(1), bits=bits_for(3), plain=plain
-        )
+        found = fourier_sums(chain, RowGroups(rows, np.arange(3), np.array([0, 3]), plain), np.zeros(1), bits_for(3))
         assert np.array_equal(found[0, 0], np.repeat([3.0, 0.0], 16))
 
 

@@ -22,6 +22,7 @@ from btests import (
     btest,
     default_family,
 )
+from btests._core import RowGroups
 from btests._warnings import PrecisionWarning
 from btests.data.sample import Sample
 from btests.execution import out_of_core
@@ -110,7 +111,7 @@ def test_sums_do_not_depend_on_order_or_chunks(kernel: Any, d: int) -> None:
     def sums(chosen: Any) -> Array:
         turn = np.argsort(groups[chosen], kind="stable")
         edges = np.append(0, np.cumsum(np.bincount(groups[chosen], minlength=9)))
-        return values.sums(rows, chosen[turn], edges, n_rows=700)
+        return values.sums(RowGroups(rows, chosen[turn], edges), 700)
 
     wanted = sums(np.arange(700))
     assert wanted.any()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,28 +27,56 @@ class FourierTask(ctypes.Structure):
     )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class RowGroups:
+    """Rows in groups, over which functions of a row are summed.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n, d), or (n,) of objects
+        Contiguous rows.
+    order : ndarray of shape (m,)
+        Rows, those of a group together.
+    edges : ndarray of shape (n_groups + 1,)
+        Edges of the groups in ``order``.
+    plain : bool
+        Whether to compute in plain numpy even where loops are compiled.
+    n_threads : int or None
+        Threads of the compiled loops; None for all cores.
+    """
+
+    rows: npt.NDArray[Any]
+    order: Index
+    edges: Index
+    plain: bool = False
+    n_threads: int | None = 1
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return len(self.edges) - 1
+
+    @property
+    def numbers(self) -> Index:
+        """Group of each row in ``order``: (m,)."""
+        return np.repeat(np.arange(self.n_groups), np.diff(self.edges))
+
+
 def fourier_sums(
-    rows: npt.NDArray[Any],
-    order: Index,
-    edges: Index,
+    groups: RowGroups,
     *,
     origin: Array,
     frequencies: Array,
     doublings: npt.NDArray[np.int32],
     bits: int,
     in_float32: bool = False,
-    n_threads: int | None = 1,
 ) -> Array:
-    """Return sums of cosines and sines over bins of rows: (n_bins, n_levels, 2, f).
+    """Return sums of cosines and sines over groups of rows in float64 or float32: (n_groups, n_levels, 2, f).
 
     Parameters
     ----------
-    rows : ndarray of shape (n, d)
-        Contiguous rows in float64 or float32.
-    order : ndarray of shape (m,)
-        Rows, those of a bin together.
-    edges : ndarray of shape (n_bins + 1,)
-        Edges of the bins in ``order``.
+    groups : RowGroups
+        Rows of numbers in groups.
     origin : ndarray of shape (d,)
         Subtracted from every row.
     frequencies : ndarray of shape (f, d)
@@ -58,13 +87,11 @@ def fourier_sums(
         Cosines and sines are rounded to multiples of ``2**-bits``, and their sums are exact below ``2**(53 - bits)``.
     in_float32 : bool
         Whether to compute projections, cosines and sines in float32; ``bits`` are 20 at most then.
-    n_threads : int or None
-        None for all cores.
     """
-    n_bins, (f, d) = len(edges) - 1, frequencies.shape
+    rows, n_bins, (f, d) = groups.rows, groups.n_groups, frequencies.shape
     sums = np.zeros((n_bins, len(doublings), 2, f), dtype=np.int64)
-    order, edges, steps = np.ascontiguousarray(order), np.ascontiguousarray(edges), np.ascontiguousarray(doublings)
-    turns = np.ascontiguousarray(frequencies)
+    arrays = groups.order, groups.edges, doublings, frequencies
+    order, edges, steps, turns = map(np.ascontiguousarray, arrays)
     task = FourierTask(
         rows=rows.ctypes.data,
         order=order.ctypes.data,
@@ -87,5 +114,7 @@ def fourier_sums(
         if loaded().btests_fourier_sums(ctypes.byref(own)) != 0:
             raise MemoryError(f"no memory for rows of {d} columns")
 
-    map_ranges(run, n_bins, len(order) * f * (d + 12 + 4 * len(doublings)) // (16 if in_float32 else 8), n_threads)
+    map_ranges(
+        run, n_bins, len(order) * f * (d + 12 + 4 * len(doublings)) // (16 if in_float32 else 8), groups.n_threads
+    )
     return np.asarray(sums * 2.0**-bits)  # exact

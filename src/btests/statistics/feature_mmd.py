@@ -203,9 +203,8 @@ class FeatureMMD:
         groups = positions % n_groups if plan.paired else Bins.of(plan.n_x, plan.n_y).numbers(positions, side)
         turn = np.argsort(groups.astype(np.int16), kind="stable")  # a radix sort
         edges = np.append(0, np.cumsum(np.bincount(groups, minlength=n_groups)))
-        rows, n_rows = np.ascontiguousarray(sample.rows), max(plan.n_x, plan.n_y)
-        options: dict[str, Any] = {"n_rows": n_rows, "plain": self.plain, "n_threads": n_threads}
-        found = [values.sums(rows, chosen[turn], edges, **options) for values in self.prepared.values]
+        of_rows = _core.RowGroups(np.ascontiguousarray(sample.rows), chosen[turn], edges, self.plain, n_threads)
+        found = [values.sums(of_rows, max(plan.n_x, plan.n_y)) for values in self.prepared.values]
         sums = np.concatenate(found, axis=1)
         return -sums if side == 1 and plan.paired else sums
 

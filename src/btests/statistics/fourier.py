@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from btests import _core
 from btests.kernels.random_fourier import Frequencies, cosines_and_sines
-from btests.plan import Array, Index
+from btests.plan import Array
 
 # Doublings of an angle from the first level of a chain to the last, at most: 2^10 roundings are 2e-13.
 _MOST_DOUBLINGS = 10
@@ -108,17 +106,7 @@ def in_float32(chain: Chain, spread: Array) -> Chain:
     return replace(chain, in_float32=max(float32_errors(chain, spread)) <= _LARGEST_ERROR)
 
 
-def fourier_sums(
-    chain: Chain,
-    rows: npt.NDArray[Any],
-    order: Index,
-    edges: Index,
-    *,
-    origin: Array,
-    bits: int,
-    plain: bool = False,
-    n_threads: int | None = 1,
-) -> Array:
+def fourier_sums(chain: Chain, groups: _core.RowGroups, origin: Array, bits: int) -> Array:
     """Return sums of cosines and sines over groups of rows for each level of a chain: (n_groups, n_levels, 2 f).
 
     Cosines and sines are rounded to multiples of ``2**-bits``, so that sums are exact: they depend neither on the order
@@ -128,45 +116,29 @@ def fourier_sums(
     ----------
     chain : Chain
         Frequencies.
-    rows : ndarray of shape (n, d)
-        Contiguous rows in float64 or float32.
-    order : ndarray of shape (m,)
-        Rows, those of a group together.
-    edges : ndarray of shape (n_groups + 1,)
-        Edges of the groups in ``order``.
+    groups : RowGroups
+        Rows of numbers in groups. Plain numpy is always in float64.
     origin : ndarray of shape (d,)
         Subtracted from every row.
     bits : int
         See :func:`bits_for`.
-    plain : bool
-        Whether to compute in plain numpy, always in float64.
-    n_threads : int or None
-        Threads of the compiled loops.
     """
-    if plain or not _core.is_available():
-        found = _plain_sums(chain, rows, order, edges, origin=origin, bits=bits)
+    if groups.plain or not _core.is_available():
+        found = _plain_sums(chain, groups, origin, bits)
     else:
         steps = np.diff(chain.doublings, prepend=0).astype(np.int32)
         found = _core.fourier_sums(
-            rows,
-            order,
-            edges,
-            origin=origin,
-            frequencies=chain.turns,
-            doublings=steps,
-            bits=bits,
-            in_float32=chain.in_float32,
-            n_threads=n_threads,
+            groups, origin=origin, frequencies=chain.turns, doublings=steps, bits=bits, in_float32=chain.in_float32
         )
     return found.reshape(*found.shape[:2], -1)
 
 
-def _plain_sums(chain: Chain, rows: npt.NDArray[Any], order: Index, edges: Index, *, origin: Array, bits: int) -> Array:
-    group = np.repeat(np.arange(len(edges) - 1), np.diff(edges))
-    found = np.zeros((len(edges) - 1, len(chain.doublings), 2, len(chain.turns)))
-    for first in range(0, len(order), _ROWS):
-        some = order[first : first + _ROWS]
-        cosines, sines = np.split(cosines_and_sines(chain.turns, rows[some], origin), 2, axis=1)
+def _plain_sums(chain: Chain, groups: _core.RowGroups, origin: Array, bits: int) -> Array:
+    group = groups.numbers
+    found = np.zeros((groups.n_groups, len(chain.doublings), 2, len(chain.turns)))
+    for first in range(0, len(group), _ROWS):
+        some = groups.rows[groups.order[first : first + _ROWS]]
+        cosines, sines = np.split(cosines_and_sines(chain.turns, some, origin), 2, axis=1)
         done = 0
         for level, doublings in enumerate(chain.doublings):
             for _ in range(doublings - done):

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from btests import _core
+from btests._core import RowGroups
 from btests.data.sample import AnySample
 from btests.kernels.feature_kernel import FeatureKernel
 from btests.kernels.random_fourier import Discriminant, FourierMap, discriminant, frequencies_of, has_features
-from btests.plan import Array, Index
+from btests.plan import Array
 from btests.statistics.fourier import Chain, bits_for, chains_of, float32_errors, fourier_sums, in_float32
 from btests.statistics.row_features import Made, padded
 from btests.symmetries import pooled_rows
@@ -45,20 +45,10 @@ class FourierValues:
         """Number of sets of frequencies."""
         return len(self.chain.doublings)
 
-    def sums(
-        self,
-        rows: npt.NDArray[Any],
-        order: Index,
-        edges: Index,
-        *,
-        n_rows: int,
-        plain: bool = False,
-        n_threads: int | None = 1,
-    ) -> Array:
+    def sums(self, groups: RowGroups, n_rows: int) -> Array:
         """Return sums over groups of rows: (n_groups, n_levels, width)."""
         bits = bits_for(n_rows, in_float32=self.chain.in_float32)
-        options: dict[str, Any] = {"bits": bits, "plain": plain, "n_threads": n_threads}
-        return padded(fourier_sums(self.chain, rows, order, edges, origin=self.origin, **options), self.width)
+        return padded(fourier_sums(self.chain, groups, self.origin, bits), self.width)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from btests._core import RowGroups
 from btests._core.constants import DIRECT_COORDINATES
 from btests.kernels.kernel import Kernel, properties_of, terms_of
-from btests.plan import Array, Index
+from btests.plan import Array
 from btests.statistics.checks import kernel_matrix
 from btests.statistics.row_features import padded
 
@@ -71,23 +72,14 @@ class LandmarkValues:
         bound = math.ldexp(1.0, self.exponent)
         return np.clip(found, -bound, bound)
 
-    def sums(
-        self,
-        rows: npt.NDArray[Any],
-        order: Index,
-        edges: Index,
-        *,
-        n_rows: int,
-        plain: bool = False,
-        n_threads: int | None = 1,
-    ) -> Array:
+    def sums(self, groups: RowGroups, n_rows: int) -> Array:
         """Return sums over groups of rows: (n_groups, 1, width)."""
-        unit, found = self.unit(n_rows), np.zeros((len(edges) - 1, len(self.landmarks)))
-        groups = np.repeat(np.arange(len(edges) - 1), np.diff(edges))
-        for first in range(0, len(order), _ROWS):
+        unit, found = self.unit(n_rows), np.zeros((groups.n_groups, len(self.landmarks)))
+        numbers = groups.numbers
+        for first in range(0, len(numbers), _ROWS):
             some = slice(first, first + _ROWS)
-            steps = np.rint(self.values(rows[order[some]]) / unit)
-            present, starts = np.unique(groups[some], return_index=True)
+            steps = np.rint(self.values(groups.rows[groups.order[some]]) / unit)
+            present, starts = np.unique(numbers[some], return_index=True)
             found[present] += np.add.reduceat(steps, starts, axis=0)
         return padded(found * unit, self.width)[:, None]
 

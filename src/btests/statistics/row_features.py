@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from btests._core import RowGroups
 from btests.data.sample import AnySample
-from btests.plan import Array, Index
+from btests.plan import Array
 
 
 class RowValues(Protocol):
@@ -20,35 +20,11 @@ class RowValues(Protocol):
         """Number of levels, each of which has features of its own."""
         ...
 
-    def sums(
-        self,
-        rows: npt.NDArray[Any],
-        order: Index,
-        edges: Index,
-        *,
-        n_rows: int,
-        plain: bool = False,
-        n_threads: int | None = 1,
-    ) -> Array:
+    def sums(self, groups: RowGroups, n_rows: int) -> Array:
         """Return sums of the values over groups of rows for each level: (n_groups, n_levels, width).
 
         Values are rounded to a grid on which sums over ``n_rows`` rows are exact. So sums depend neither on the order
         of the rows nor on where chunks and threads begin.
-
-        Parameters
-        ----------
-        rows : ndarray of shape (n, d), or (n,) of objects
-            Contiguous rows.
-        order : ndarray of shape (m,)
-            Rows, those of a group together.
-        edges : ndarray of shape (n_groups + 1,)
-            Edges of the groups in ``order``.
-        n_rows : int
-            Rows of the longer sample.
-        plain : bool
-            Whether to compute in plain numpy.
-        n_threads : int or None
-            Threads of the compiled loops.
         """
         ...
 
