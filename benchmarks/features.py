@@ -19,7 +19,7 @@ from btests import FeatureMMD, Gaussian, _core
 from btests.data.sample import Sample
 from btests.kernels.random_fourier import frequencies_of
 from btests.plan import Array, Plan
-from btests.statistics import MMD, plan_for, summarize_all, summarize_blocks
+from btests.statistics import MMD, InMemory, plan_for, summarize_all, summarize_blocks
 from btests.statistics.feature_mmd import features_chunk
 from btests.statistics.fourier import Chain, bits_for, chains_of, fourier_sums
 
@@ -79,7 +79,7 @@ class Measured:
         return self.limit(exact=exact) / self.loop
 
 
-def measure(case: Case, dtype: str, *, seconds: float) -> Measured:
+def measure(case: Case, dtype: str, *, seconds: float, instructions: str | None = None) -> Measured:
     """Return the time of the loop and of the limit, measured in turns."""
     rng = np.random.default_rng(case.d)
     rows = rng.normal(size=(_ROWS, case.d)).astype(dtype)
@@ -88,18 +88,19 @@ def measure(case: Case, dtype: str, *, seconds: float) -> Measured:
     bits = bits_for(1_000_000, in_float32=float32)
 
     def sums(n: int = _ROWS, *, plain: bool = False) -> Array:
-        groups = _core.RowGroups(rows, order[:n], np.array([0, n]), plain)
+        groups = _core.RowGroups(rows, order[:n], np.array([0, n]), plain, instructions=instructions)
         return fourier_sums(chain, groups, np.zeros(case.d), bits)
 
     _check(sums(), sums(plain=True), 1e-9 if not float32 else 1e-2)
     more = _SIZE[dtype]
+    rate: dict[str, Any] = {"float32": float32, "instructions": instructions}
     tasks: list[Task] = [
         sums,
         lambda: sums(0),
-        lambda: rates.sum_products(more * _PRODUCTS, float32=float32),
-        lambda: rates.sum_turns(more * _TURNS, float32=float32),
-        lambda: rates.sum_doublings(more * _DOUBLINGS, float32=float32),
-        lambda: rates.sum_doublings(more * _DOUBLINGS, float32=float32, exact=True),
+        lambda: rates.sum_products(more * _PRODUCTS, **rate),
+        lambda: rates.sum_turns(more * _TURNS, **rate),
+        lambda: rates.sum_doublings(more * _DOUBLINGS, **rate),
+        lambda: rates.sum_doublings(more * _DOUBLINGS, **rate, exact=True),
     ]
     clocks = [time.thread_time] * len(tasks)
     loop, call, products, turns, *levels = best_interleaved(tasks, clocks, seconds=seconds, most=100_000)
@@ -149,7 +150,7 @@ def _target(m: Measured) -> str:
     return "ABOVE THE LIMIT: do not trust this row" if m.share() > 1.0 else verdict(met=m.share() >= SHARE)
 
 
-def blocks_table(n: int, *, seconds: float) -> Table:
+def blocks_table(n: int, *, seconds: float, instructions: str | None = None) -> Table:
     """Return the time of all rows with features of eleven kernels beside that of blocks of 1000 with one kernel."""
     case, block_size = Case(), 1000
     rows: list[tuple[Cell, ...]] = []
@@ -161,10 +162,10 @@ def blocks_table(n: int, *, seconds: float) -> Table:
         plans = plan_for(features, n, n, features_chunk(x, y)), Plan.of_size(n, n, block_size)
 
         def of_features(features: Any = features, x: Any = x, y: Any = y, plans: Any = plans) -> object:
-            return summarize_all(features, x, y, plans[0], 1)
+            return summarize_all(features, x, y, plans[0], 1, executor=InMemory(instructions))
 
         def of_blocks(blocks: Any = blocks, x: Any = x, y: Any = y, plans: Any = plans) -> object:
-            return summarize_blocks(blocks, x, y, plans[1], n_threads=1)[0]
+            return summarize_blocks(blocks, x, y, plans[1], instructions=instructions)[0]
 
         clocks = [time.thread_time] * 2
         ours, theirs = best_interleaved([of_features, of_blocks], clocks, seconds=seconds, least=2)
@@ -186,12 +187,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = parser.parse_args(arguments)
     if not _core.is_available():
         raise SystemExit("there are no compiled loops here")
-    _core.use_instruction_set(chosen.instruction_set)
     quick = chosen.quick
     print(machine_table().markdown())
-    seconds = 0.2 if quick else 8.0
-    print(shares_table([measure(case, dtype, seconds=seconds) for case in CASES for dtype in _SIZE]).markdown())
-    print(blocks_table(20_000 if quick else 200_000, seconds=seconds).markdown())
+    options: dict[str, Any] = {"seconds": 0.2 if quick else 8.0, "instructions": chosen.instruction_set}
+    print(shares_table([measure(case, dtype, **options) for case in CASES for dtype in _SIZE]).markdown())
+    print(blocks_table(20_000 if quick else 200_000, **options).markdown())
 
 
 if __name__ == "__main__":

@@ -16,24 +16,24 @@ _ROOT = Path(__file__).resolve().parents[1]
 _FOLDER = _ROOT / "build" / "rates"
 
 
-def sum_exponentials(n: int, *, float32: bool = False) -> float:
+def sum_exponentials(n: int, *, float32: bool = False, instructions: str | None = None) -> float:
     """Return the sum of ``n`` exponentials of numbers in first-level cache."""
-    return float(_library(_core.instruction_set()).sum_exponentials(n, int(float32)))
+    return float(_library(instructions or _core.instruction_set()).sum_exponentials(n, int(float32)))
 
 
-def sum_products(n: int, *, float32: bool = False) -> float:
+def sum_products(n: int, *, float32: bool = False, instructions: str | None = None) -> float:
     """Return the sum of ``n`` multiply-adds in registers."""
-    return float(_library(_core.instruction_set()).sum_products(n, int(float32)))
+    return float(_library(instructions or _core.instruction_set()).sum_products(n, int(float32)))
 
 
-def sum_turns(n: int, *, float32: bool = False) -> float:
+def sum_turns(n: int, *, float32: bool = False, instructions: str | None = None) -> float:
     """Return the sum of ``n`` pairs of a cosine and a sine of numbers in first-level cache."""
-    return float(_library(_core.instruction_set()).sum_turns(n, int(float32)))
+    return float(_library(instructions or _core.instruction_set()).sum_turns(n, int(float32)))
 
 
-def sum_doublings(n: int, *, float32: bool = False, exact: bool = False) -> float:
+def sum_doublings(n: int, *, float32: bool = False, exact: bool = False, instructions: str | None = None) -> float:
     """Return the sum of the cosines and sines of ``n`` doublings of an angle in registers, exact or not."""
-    library = _library(_core.instruction_set())
+    library = _library(instructions or _core.instruction_set())
     return float((library.sum_exact_doublings if exact else library.sum_doublings)(n, int(float32)))
 
 

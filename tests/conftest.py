@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,28 +16,15 @@ settings.register_profile(
 settings.load_profile("btests")
 
 
-def _instruction_sets() -> list[str]:
-    found = []
-    for name in ("generic", "avx2", "avx512"):
-        try:
-            _core.use_instruction_set(name)
-        except ValueError:
-            continue
-        found.append(name)
-    if found:
-        _core.use_instruction_set(None)
-    return found
-
-
-@pytest.fixture(params=_instruction_sets() or ["none"])
-def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Run a test once with each instruction set that this machine has."""
+@pytest.fixture(params=_core.instruction_sets() or ["none"])
+def instruction_set(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Run a test once as on a machine whose best instruction set is each of those that this one has."""
     name: str = request.param
     if name == "none":
         pytest.skip("the compiled loops were not built")
-    _core.use_instruction_set(name)
-    yield name
-    _core.use_instruction_set(None)
+    found = _core.instruction_sets()
+    monkeypatch.setattr(_core.library, "instruction_sets", lambda: found[: found.index(name) + 1])
+    return name
 
 
 # Folders, files and single tests under tests/ that are not in the quick suite, by marker.

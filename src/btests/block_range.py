@@ -1,4 +1,4 @@
-"""A range of blocks of a plan, as statistics compute them: nodes of the tree, and threads."""
+"""A range of blocks of a plan, as statistics compute them: nodes of the tree, threads, instruction set."""
 
 from __future__ import annotations
 
@@ -31,6 +31,8 @@ class BlockRange:
         Threads of the compiled loops; None for all cores.
     goes_on : bool
         Whether the number of blocks of the plan is not final, as in streams.
+    instructions : str, optional
+        Instruction set of the compiled loops; None for the best of this machine.
     """
 
     plan: Plan
@@ -39,10 +41,17 @@ class BlockRange:
     nodes: Index
     n_threads: int | None = 1
     goes_on: bool = False
+    instructions: str | None = None
 
     @classmethod
     def of(
-        cls, plan: Plan, numbers: tuple[int, int] | None = None, n_threads: int | None = 1, *, goes_on: bool = False
+        cls,
+        plan: Plan,
+        numbers: tuple[int, int] | None = None,
+        n_threads: int | None = 1,
+        *,
+        goes_on: bool = False,
+        instructions: str | None = None,
     ) -> BlockRange:
         """Return blocks ``numbers[0] .. numbers[1] - 1``, or all, with the fewest nodes that threads can share."""
         first, last = (0, plan.n_blocks) if numbers is None else numbers
@@ -50,7 +59,7 @@ class BlockRange:
         if last - first < plan.n_blocks:
             top = min(top, max(0, ((last - first) // _NODES).bit_length() - 1))
         nodes = cover(first, last, plan.n_blocks + goes_on, top)
-        return cls(plan, first, last, nodes, n_threads, goes_on)
+        return cls(plan, first, last, nodes, n_threads, goes_on, instructions)
 
     @property
     def numbers(self) -> range:

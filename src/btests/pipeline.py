@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from btests._blas import one_blas_thread
+from btests._core import engine_name
 from btests._text import brief
 from btests.block_size import FEATURES, BlockRule, BlockSize
 from btests.conclude import Provenance, conclude, shared_flips
@@ -240,7 +241,7 @@ def run_test(
     require_rows(statistic, in_memory=isinstance(x, Sample) and isinstance(y, Sample))
     if len(statistic.kernels) > 1:
         shared_flips(null)  # an error now rather than after all blocks
-    engine = statistic.engine(x)
+    engine = engine_name(statistic.engine(x), executor.instructions)
     gram: Gram | PairedGram | None = None
     if wants_gram(null) and isinstance(x, Sample) and isinstance(y, Sample):
         gram = statistic.gram(x, y)

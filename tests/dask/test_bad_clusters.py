@@ -213,21 +213,25 @@ def test_a_worker_of_another_version(client: Any, what: str, version: str, told:
     assert btest(X, Y, workers=client, seed=1).read == "on 2 workers"
 
 
+def have(instruction_sets: tuple[str, ...]) -> None:
+    """Let the process that runs this be a machine of some instruction sets."""
+    _core.library.instruction_sets = lambda: instruction_sets  # type: ignore[assignment]
+
+
 @pytest.mark.skipif(_core.instruction_set() in ("none", "generic"), reason="there is but one instruction set")
-def test_all_take_the_weakest_instruction_set(client: Any) -> None:
-    one, best = sorted(client.nthreads())[0], _core.instruction_set()
-    client.run(_core.use_instruction_set, "generic", workers=[one])
+@pytest.mark.parametrize("options", [{}, {"block_size": 100}, {"statistic": "features"}], ids=str)
+def test_all_take_the_weakest_instruction_set(
+    client: Any, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, all_of_them = sorted(client.nthreads())[0], _core.instruction_sets()
+    client.run(have, ("generic",), workers=[one])
     try:
-        found = btest(X, Y, seed=2, workers=client)
+        found = btest(X, Y, seed=2, workers=client, **options)
     finally:
-        client.run(_core.use_instruction_set, None)
+        client.run(have, all_of_them)
     assert found.engine == "compiled (generic)"
-    assert _core.instruction_set() == best
-    _core.use_instruction_set("generic")
-    try:
-        assert_same(found, btest(X, Y, seed=2))
-    finally:
-        _core.use_instruction_set(None)
+    monkeypatch.setattr(_core.library, "instruction_sets", lambda: ("generic",))
+    assert_same(found, btest(X, Y, seed=2, **options))
 
 
 def test_files_that_workers_do_not_see(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

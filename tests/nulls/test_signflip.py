@@ -79,6 +79,13 @@ def test_compiled_flip_is_the_plain_one(instruction_set: str, n_groups: int, n_s
     np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-14 * np.abs(moments).sum())
 
 
+@pytest.mark.parametrize("n_groups", [2, 5, 16, 31, 32])
+def test_flips_have_the_same_bits_with_all_instruction_sets(n_groups: int) -> None:
+    moments, words = random_cores(40, n_groups, 1), random_words(5, 40, n_groups, 1999)
+    found = [_core.flip(moments, words, 1999, instructions=name) for name in _core.instruction_sets()]
+    assert len({draws.tobytes() for draws in found}) <= 1
+
+
 def test_plain_flip_is_the_definition() -> None:
     moments, words = random_cores(3, 4, 2), random_words(1, 3, 4, 100)
     signs = unpack(words, 100)

@@ -73,7 +73,7 @@ def test_sums_columns_and_kernels_without_loops() -> None:
     )
     compare(pairs, *samples(300, 3), 70)
     assert HSIC(pairs).engine(samples(10, 1)[0]) == "numpy"
-    assert HSIC(pairs[:2]).engine(samples(10, 1)[0]) == f"compiled ({_core.instruction_set()})"
+    assert HSIC(pairs[:2]).engine(samples(10, 1)[0]) == "compiled"
 
 
 def test_equal_rows_of_wide_data_have_distance_0(instruction_set: str) -> None:

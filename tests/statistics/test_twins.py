@@ -8,10 +8,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from btests import Energy, Gaussian, _core
+from btests import HSIC, Energy, FeatureMMD, Gaussian, KernelPair, _core, btest
 from btests.data.sample import Sample
 from btests.plan import Plan
-from btests.statistics import MMD, summarize_blocks
+from btests.statistics import MMD, Statistic, plan_for, summarize_blocks
 from btests.summary import Summary
 from tests.kernels.formulas import radial
 from tests.statistics.shapes import LARGE, SHAPES, Shape
@@ -82,15 +82,35 @@ def test_mixed_precision(instruction_set: str, shape: Shape, rows: str, arithmet
     compare(shape, 0, rows, arithmetic, shuffled)
 
 
-def test_instruction_set_is_what_was_asked_for(instruction_set: str) -> None:
+def test_instruction_set_is_the_best_of_the_machine(instruction_set: str) -> None:
+    x, y = samples(SHAPES[0], "float64", False)
     assert _core.instruction_set() == instruction_set
-    x = samples(SHAPES[0], "float64", False)[0]
-    assert MMD(radial(1.0)[0].kernel).engine(x) == f"compiled ({instruction_set})"
+    assert btest(x.rows, y.rows, kernel=Gaussian(1.0), seed=1).engine == f"compiled ({instruction_set})"
 
 
+@pytest.mark.skipif(not _core.is_available(), reason="the compiled loops were not built")
+def test_weaker_machines_have_the_bits_of_their_instruction_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = samples(SHAPES[-1], "float64", False)
+    pairs, features = HSIC((KernelPair(Gaussian(1.0), Gaussian(1.0)),)), FeatureMMD(Gaussian(1.0)).prepare(x, x)
+    statistics = (MMD(Gaussian(1.0)), y), (pairs, x), (features, x)
+    for name in _core.instruction_sets():
+        asked = [_bits(statistic, x, other, instructions=name) for statistic, other in statistics]
+        with monkeypatch.context() as patch:
+            patch.setattr(_core.library, "instruction_sets", lambda name=name: (name,))
+            found = [_bits(statistic, x, other) for statistic, other in statistics]
+        assert asked == found
+
+
+def _bits(statistic: Statistic, x: Sample, y: Sample, **options: str) -> bytes:
+    (found,) = summarize_blocks(statistic, x, y, plan_for(statistic, len(x), len(y), 20), **options)  # type: ignore[arg-type]
+    return found.values.tobytes() + found.moments.tobytes()
+
+
+@pytest.mark.skipif(not _core.is_available(), reason="the compiled loops were not built")
 def test_unknown_instruction_set() -> None:
-    with pytest.raises(KeyError):
-        _core.use_instruction_set("sse9")
+    shape = SHAPES[0]
+    with pytest.raises(ValueError, match="'sse9'"):
+        summarize_blocks(MMD(Gaussian(1.0)), *samples(shape, "float64", False), shape.plan, instructions="sse9")
 
 
 def test_the_shapes_reach_both_layouts() -> None:

@@ -5,23 +5,23 @@ Each function here has a numpy version in ``btests.statistics.numpy_backend``, `
 """
 
 from btests._core.bandwidth_chain import belong_together
-from btests._core.block_sums import summarize
+from btests._core.block_sums import lanes_are_blocks, summarize
 from btests._core.fourier_sums import RowGroups, fourier_sums
 from btests._core.hsic_blocks import Side, hsic
-from btests._core.layout import lanes_are_blocks
-from btests._core.library import instruction_set, is_available, use_instruction_set
+from btests._core.library import engine_name, instruction_set, instruction_sets, is_available
 from btests._core.sign_flips import flip
 
 __all__ = [
     "RowGroups",
     "Side",
     "belong_together",
+    "engine_name",
     "flip",
     "fourier_sums",
     "hsic",
     "instruction_set",
+    "instruction_sets",
     "is_available",
     "lanes_are_blocks",
     "summarize",
-    "use_instruction_set",
 ]

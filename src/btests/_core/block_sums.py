@@ -11,6 +11,7 @@ from btests._core.bandwidth_chain import Chain, Term, chain
 from btests._core.constants import (
     ALL_STEPS,
     CONCLUDE_STEP,
+    DIRECT_COORDINATES,
     FAMILIES,
     LARGE_BLOCK,
     MAX_GROUPS,
@@ -19,14 +20,40 @@ from btests._core.constants import (
     SHAPES,
     SUM_STEP,
 )
-from btests._core.layout import lanes_are_blocks
-from btests._core.library import Rows, Task, address_of, loaded
+from btests._core.library import PACKED_COORDINATES, Rows, Task, address_of, loaded, number_of
 from btests._core.threads import map_ranges
 from btests.block_range import BlockRange
 from btests.plan import Array, Plan
 
 # With fewer nodes than this, threads take parts of a large block instead of nodes.
 _FEW_NODES = 16
+
+# Distances are a smaller part of the work on a family of kernels, and the rest of it is faster with ManyBlocks.
+_DIRECT_FAMILY_COORDINATES = 512
+
+
+def lanes_are_blocks(plan: Plan, d: int, n_terms: int = 1, *, endless: bool = False) -> bool:
+    """Return whether a lane of a vector is a block (ManyBlocks), not a row of one block (LargeBlocks).
+
+    Parameters
+    ----------
+    plan : Plan
+        Sizes of all blocks.
+    d : int
+        Coordinates of a row.
+    n_terms : int, default 1
+        Kernels that are computed together.
+    endless : bool, default False
+        Whether the number of blocks is unknown, as in streams: then the answer depends on their shape alone.
+
+    Notes
+    -----
+    The answer never depends on the chunk at hand, so that chunks cannot change a bit of the result.
+    """
+    enough = endless or plan.n_blocks >= (8 if plan.block_size <= 64 else 24)
+    narrow = d <= (DIRECT_COORDINATES if n_terms == 1 else _DIRECT_FAMILY_COORDINATES)
+    fits = narrow and plan.block_size * d <= PACKED_COORDINATES
+    return plan.paired and enough and (fits or plan.block_size <= 16)
 
 
 def summarize(
@@ -52,6 +79,7 @@ def summarize(
     lanes = lanes_are_blocks(plan, x.rows.shape[1], len(terms), endless=chunk.goes_on)
     # Everything but the nodes: threads copy it, which takes little time under the interpreter's lock.
     task = _task(x, y, plan, terms[0], links, lanes=lanes)
+    task.instructions = number_of(chunk.instructions)
     task.edges, task.values_step, task.moments_step = edges.ctypes.data, values[0].size, moments[0].size
     float32 = dtype == "float32" and len(terms) == 1
     values_at, moments_at = values.ctypes.data, moments.ctypes.data

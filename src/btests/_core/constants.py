@@ -41,7 +41,7 @@ ALL_STEPS = 0
 SUM_STEP = 1
 CONCLUDE_STEP = 2
 
-# Instruction sets.
+# Instruction sets, from the weakest on.
 GENERIC = 0
 AVX2 = 1
 AVX512 = 2

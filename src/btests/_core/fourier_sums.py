@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from btests._core.library import loaded
+from btests._core.library import loaded, number_of
 from btests._core.threads import map_ranges
 from btests.plan import Array, Index
 
@@ -23,7 +23,7 @@ class FourierTask(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_void_p) for name in ("rows", "order", "edges", "origin", "frequencies", "doublings", "sums")),
         *((name, ctypes.c_int64) for name in ("d", "n_frequencies", "n_levels", "first_bin", "last_bin", "bits")),
-        *((name, ctypes.c_int32) for name in ("rows_are_float32", "in_float32")),
+        *((name, ctypes.c_int32) for name in ("rows_are_float32", "in_float32", "instructions")),
     )
 
 
@@ -43,6 +43,8 @@ class RowGroups:
         Whether to compute in plain numpy even where loops are compiled.
     n_threads : int or None
         Threads of the compiled loops; None for all cores.
+    instructions : str, optional
+        Instruction set of the compiled loops; None for the best of this machine.
     """
 
     rows: npt.NDArray[Any]
@@ -50,6 +52,7 @@ class RowGroups:
     edges: Index
     plain: bool = False
     n_threads: int | None = 1
+    instructions: str | None = None
 
     @property
     def n_groups(self) -> int:
@@ -106,6 +109,7 @@ def fourier_sums(
         bits=bits,
         rows_are_float32=rows.dtype == np.float32,
         in_float32=in_float32,
+        instructions=number_of(groups.instructions),
     )
 
     def run(first: int, last: int) -> None:

@@ -17,6 +17,7 @@ struct FourierTask {
     std::int64_t bits;            // at most 40, and 20 for arithmetic in float32
     std::int32_t rows_are_float32;
     std::int32_t in_float32;      // arithmetic
+    std::int32_t instructions;    // GENERIC, AVX2 or AVX512
 };
 
 }  // namespace btests

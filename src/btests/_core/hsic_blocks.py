@@ -8,15 +8,46 @@ from typing import NamedTuple
 import numpy as np
 
 from btests._core.bandwidth_chain import Chain, Term, chain
-from btests._core.constants import ALL_STEPS, CONCLUDE_STEP, FAMILIES, LARGE_BLOCK, SHAPES, SUM_STEP
-from btests._core.layout import tuples_are_in_blocks
-from btests._core.library import Rows, Task, address_of, loaded
+from btests._core.constants import (
+    ALL_STEPS,
+    CONCLUDE_STEP,
+    DIRECT_COORDINATES,
+    FAMILIES,
+    LARGE_BLOCK,
+    SHAPES,
+    SUM_STEP,
+)
+from btests._core.library import PACKED_COORDINATES, Rows, Task, address_of, loaded, number_of
 from btests._core.threads import map_ranges
 from btests.block_range import BlockRange
 from btests.plan import Array, Plan
 
 # Elementary steps for a pair of rows: of a kernel, and of a pair of kernels.
 _STEPS, _PRODUCT_STEPS = 4, 1
+
+# Blocks that fill the lanes of HSIC well, and rows of a block whose tuples fill them badly.
+_ENOUGH_BLOCKS, _SMALL_BLOCK = 8, 96
+
+
+def tuples_are_in_blocks(plan: Plan, d: int, *, endless: bool = False) -> bool:
+    """Return whether a lane of a vector is a block in the loops of HSIC, not a tuple of one block.
+
+    Parameters
+    ----------
+    plan : Plan
+        Sizes of all blocks.
+    d : int
+        Coordinates of x and y together.
+    endless : bool, default False
+        Whether the number of blocks is unknown: see `btests._core.lanes_are_blocks`.
+
+    Notes
+    -----
+    Vectors of tuples of one group have empty lanes at the end of the group, which matters in small blocks.
+    """
+    enough = endless or plan.n_blocks >= _ENOUGH_BLOCKS
+    fits = d <= 2 * DIRECT_COORDINATES and plan.block_size * d <= PACKED_COORDINATES
+    return enough and plan.block_size < LARGE_BLOCK and (fits or plan.block_size <= _SMALL_BLOCK)
 
 
 class Side(NamedTuple):
@@ -47,6 +78,7 @@ def hsic(x: Side, y: Side, chunk: BlockRange, *, tuples: tuple[int, int]) -> tup
     in_blocks = tuples_are_in_blocks(plan, sum(widths), endless=chunk.goes_on)
     tasks = [_task(side, own, plan, tuples, in_blocks) for side, own in zip((x, y), links, strict=True)]
     tasks[0].edges, tasks[0].values_step, tasks[0].moments_step = edges.ctypes.data, n_blocks, n_nodes * k * k
+    tasks[0].instructions = number_of(chunk.instructions)
     n_parts = n_groups + 1  # those of each group of tuples, and of the rows that are in none
 
     def run(first: int, last: int, step: int = ALL_STEPS, sums: Array | None = None, part: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""The shared library: loading it, its tasks, the rows that they take, and the choice of the instruction set.
+"""The shared library: loading it, its tasks, the rows that they take, and the instruction sets that it has.
 
 The library is C++ behind a C interface, so that one build serves every Python and a call releases the interpreter's
 lock. Where it was not built, ``is_available()`` is False and callers use numpy.
@@ -7,6 +7,7 @@ lock. Where it was not built, ``is_available()`` is False and callers use numpy.
 from __future__ import annotations
 
 import ctypes
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,6 +16,9 @@ import numpy.typing as npt
 
 from btests._core.constants import INSTRUCTION_SETS
 from btests.plan import Array
+
+#: Numbers of a block, at most, that a lane of packed rows has: a vector of blocks takes 8 MiB (8 lanes of float64).
+PACKED_COORDINATES = 2**16
 
 
 class Task(ctypes.Structure):
@@ -31,7 +35,7 @@ class Task(ctypes.Structure):
         ("scale", ctypes.c_double),
         *(
             (name, ctypes.c_int32)
-            for name in ("shape", "power", "rows_are_float32", "paired", "lanes_are_blocks", "step")
+            for name in ("shape", "power", "rows_are_float32", "paired", "lanes_are_blocks", "step", "instructions")
         ),
     )
 
@@ -43,12 +47,11 @@ def _load() -> ctypes.CDLL | None:
     library = ctypes.CDLL(str(path))
     if not hasattr(library, "btests_size_of_task") or library.btests_size_of_task() != ctypes.sizeof(Task):
         raise ImportError(f"{path.name} was built for another version of btests; install the package again")
-    library.btests_instruction_set.restype = ctypes.c_char_p
     library.btests_summarize.argtypes = [ctypes.POINTER(Task), ctypes.c_int32]
     for function in (library.btests_hsic, library.btests_hsic_sums):
         function.argtypes = [ctypes.POINTER(Task)] * 2
     library.btests_hsic_sums.restype = ctypes.c_int64
-    library.btests_flip.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_int64] * 5
+    library.btests_flip.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_int64] * 5 + [ctypes.c_int32]
     library.btests_flip.restype = None
     library.btests_fourier_sums.argtypes = [ctypes.c_void_p]
     return library
@@ -68,16 +71,30 @@ def loaded() -> ctypes.CDLL:
     return _library
 
 
+@cache
+def instruction_sets() -> tuple[str, ...]:
+    """Return the instruction sets that this machine and this build have, the best one last."""
+    if _library is None:
+        return ()
+    return tuple(name for name, number in INSTRUCTION_SETS.items() if _library.btests_has(number))
+
+
 def instruction_set() -> str:
-    """Return the instruction set in use: ``generic``, ``avx2`` or ``avx512``; ``none`` without a library."""
-    return "none" if _library is None else _library.btests_instruction_set().decode()
+    """Return the best instruction set: ``generic``, ``avx2`` or ``avx512``; ``none`` without a library."""
+    return "none" if _library is None else instruction_sets()[-1]
 
 
-def use_instruction_set(name: str | None) -> None:
-    """Use the loops built for ``name``, or the best that this machine has for None."""
-    level = -1 if name is None else INSTRUCTION_SETS[name]
-    if _library is None or _library.btests_use_level(level) != 0:
+def number_of(instructions: str | None) -> int:
+    """Return the number of an instruction set in tasks; None is the best one."""
+    name = instructions or instruction_set()
+    if name not in instruction_sets():
         raise ValueError(f"this machine or this build has no loops for {name!r}")
+    return INSTRUCTION_SETS[name]
+
+
+def engine_name(engine: str, instructions: str | None = None) -> str:
+    """Return the name of a backend with its instruction set, if it is compiled: ``compiled (avx2)``."""
+    return f"{engine} ({instructions or instruction_set()})" if engine == "compiled" else engine
 
 
 class _Location(Protocol):

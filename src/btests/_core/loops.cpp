@@ -1,5 +1,5 @@
-// The loops of one instruction set. CMakeLists.txt compiles this file, hsic.cpp and fourier.cpp once for each, with BTESTS_ISA, BTESTS_BYTES and
-// BTESTS_NAME defined. The choice between TwoRows, ManyBlocks and LargeBlocks is in the first two functions; README.md
+// The loops of one instruction set. CMakeLists.txt compiles this file, hsic.cpp and fourier.cpp once for each, with
+// BTESTS_ISA and BTESTS_BYTES defined. The choice between TwoRows, ManyBlocks and LargeBlocks is in the first two functions; README.md
 // has a table of it.
 #include <new>
 
@@ -114,7 +114,7 @@ std::int64_t hsic_sums(const Task& x, const Task& y);
 int fourier_sums(const FourierTask&);
 
 extern const Loops loops;
-const Loops loops = {BTESTS_NAME, summarize<double>, summarize<float>, hsic, hsic_sums, flip, fourier_sums};
+const Loops loops = {summarize<double>, summarize<float>, hsic, hsic_sums, flip, fourier_sums};
 
 }  // namespace BTESTS_ISA
 }  // namespace btests

@@ -34,13 +34,13 @@ struct Task {
     std::int32_t paired;
     std::int32_t lanes_are_blocks;  // ManyBlocks, else LargeBlocks
     std::int32_t step;              // ALL_STEPS, or one of the halves of the work on large blocks
+    std::int32_t instructions;      // GENERIC, AVX2 or AVX512
 };
 
 struct FourierTask;  // see fourier_task.hpp
 
 // The loops of one instruction set.
 struct Loops {
-    const char* name;
     int (*summarize_f64)(const Task&);
     int (*summarize_f32)(const Task&);
     // HSIC of pairs (x, y): each task has the rows of one side as its x, and its kernels; that of x has the results.

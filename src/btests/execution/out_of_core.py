@@ -15,7 +15,7 @@ import numpy.typing as npt
 from btests.data.sample import LOCATION_ROWS, AnySample, Location, RowSlice, Sample
 from btests.kernels.fingerprint import fingerprint
 from btests.plan import Array, Index, Plan
-from btests.statistics import Statistic, adds_rows, in_memory, summarize_blocks
+from btests.statistics import InMemory, Statistic, adds_rows, summarize_blocks
 from btests.summary import Summary
 
 
@@ -214,10 +214,13 @@ class Chunked:
         Computes the chunks; in this process by default.
     observer : Observer, optional
         Informed of every chunk that is done, for progress and checkpoints.
+    instructions : str, optional
+        Instruction set of the compiled loops, on workers and for training rows; None for the best of this machine.
     """
 
     run: Runner | None = None
     observer: Observer | None = None
+    instructions: str | None = None
 
     def __call__(
         self, statistic: Statistic, x: AnySample, y: AnySample, plan: Plan, n_threads: int | None = None
@@ -226,7 +229,7 @@ class Chunked:
         if not (
             isinstance(x, OutOfCoreSample) and isinstance(y, OutOfCoreSample)
         ):  # training rows that a selector has taken into memory
-            return in_memory(statistic, x, y, plan, n_threads)
+            return InMemory(self.instructions)(statistic, x, y, plan, n_threads)
         observer, task = self.observer, describe(statistic, x, y, plan)
         known = None if observer is None else observer.begin(task, plan.n_x + plan.n_y)
         pending = [] if known is None else [known]

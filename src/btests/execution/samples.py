@@ -67,7 +67,8 @@ class OutOfCoreSamples:
 
     def executor(self, observer: Observer | None = None) -> Chunked:
         """Return the executor of the blocks of these samples."""
-        return Chunked(self.run, observer)
+        spread = self.x.permuted
+        return Chunked(self.run, observer, spread.cluster.instructions if isinstance(spread, ShardedSample) else None)
 
     @property
     def order(self) -> str:

@@ -11,6 +11,7 @@ from btests.statistics.row_moments import with_row_moments
 from btests.statistics.statistic import (
     Accuracy,
     Executor,
+    InMemory,
     Statistic,
     adds_rows,
     in_memory,
@@ -33,6 +34,7 @@ __all__ = [
     "FeatureHSIC",
     "FeatureMMD",
     "Gram",
+    "InMemory",
     "KernelFisher",
     "PairedGram",
     "Statistic",

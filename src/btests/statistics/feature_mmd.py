@@ -137,9 +137,8 @@ class FeatureMMD:
         return any(kind.is_compiled for kind, _ in self._served()) if found is None else found.is_compiled
 
     def engine(self, x: AnySample) -> str:
-        """Return the name of what computes the sums: ``numpy`` or ``compiled (...)``."""
-        compiled = not self.plain and self._is_compiled
-        return f"compiled ({_core.instruction_set()})" if compiled else "numpy"
+        """Return the name of what computes the sums: ``numpy`` or ``compiled``."""
+        return "compiled" if not self.plain and self._is_compiled else "numpy"
 
     def gram(self, x: Sample, y: Sample) -> Any:
         """Raise: features take no Gram matrix."""
@@ -181,11 +180,18 @@ class FeatureMMD:
         """Return the sums of a block, a chunk of rows: kernels that are functions get the same rows in any run."""
         plan = chunk.plan
         of_x, of_y = zip(plan.start(block), plan.start(block + 1), strict=True)
-        sums = self.side_sums(x, of_x, plan, 0, chunk.n_threads)
-        return sums + self.side_sums(y, of_y, plan, 1, chunk.n_threads)
+        loops: dict[str, Any] = {"n_threads": chunk.n_threads, "instructions": chunk.instructions}
+        return self.side_sums(x, of_x, plan, 0, **loops) + self.side_sums(y, of_y, plan, 1, **loops)
 
     def side_sums(
-        self, sample: Sample | RowSlice, span: tuple[int, int], plan: Plan, side: int, n_threads: int | None = 1
+        self,
+        sample: Sample | RowSlice,
+        span: tuple[int, int],
+        plan: Plan,
+        side: int,
+        *,
+        n_threads: int | None = 1,
+        instructions: str | None = None,
     ) -> Array:
         """Return the sums over groups of the rows of a span of x (side 0) or y (1): (groups, levels, width).
 
@@ -203,7 +209,8 @@ class FeatureMMD:
         groups = positions % n_groups if plan.paired else Bins.of(plan.n_x, plan.n_y).numbers(positions, side)
         turn = np.argsort(groups.astype(np.int16), kind="stable")  # a radix sort
         edges = np.append(0, np.cumsum(np.bincount(groups, minlength=n_groups)))
-        of_rows = _core.RowGroups(np.ascontiguousarray(sample.rows), chosen[turn], edges, self.plain, n_threads)
+        rows = np.ascontiguousarray(sample.rows)
+        of_rows = _core.RowGroups(rows, chosen[turn], edges, self.plain, n_threads, instructions)
         found = [values.sums(of_rows, max(plan.n_x, plan.n_y)) for values in self.prepared.values]
         sums = np.concatenate(found, axis=1)
         return -sums if side == 1 and plan.paired else sums

@@ -136,7 +136,7 @@ def paired_sums(statistic: FeatureMMD, x: Any, y: Any, first: int, n_threads: in
         for side, rows in enumerate((x, y)):
             origin = np.zeros(rows.shape[1])
             own = RowSlice(np.ascontiguousarray(rows[start:stop]), span[0], Location(origin, origin))
-            sums = statistic.side_sums(own, span, plan, side, n_threads)
+            sums = statistic.side_sums(own, span, plan, side, n_threads=n_threads)
             both = np.concatenate([np.zeros_like(sums), sums])
             total = both if total is None else carried(total + both)
     assert total is not None, "there are rows"

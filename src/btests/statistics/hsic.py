@@ -69,9 +69,9 @@ class HSIC:
     design: ClassVar[Paired] = Paired()
 
     def engine(self, x: AnySample) -> str:
-        """Return the name of the backend: ``compiled (...)`` if it computes all pairs of kernels, else ``numpy``."""
+        """Return the name of the backend: ``compiled`` if it computes all pairs of kernels, else ``numpy``."""
         compiled = all(self._is_compiled(pair, x.is_numeric) for pair in self.kernels)
-        return f"compiled ({_core.instruction_set()})" if compiled else "numpy"
+        return "compiled" if compiled else "numpy"
 
     def gram(self, x: Sample, y: Sample) -> PairedGram:
         """Return the Gram matrices of all rows, for null distributions that need them."""

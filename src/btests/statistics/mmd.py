@@ -74,8 +74,8 @@ class MMD:
             object.__setattr__(self, name, value)
 
     def engine(self, x: AnySample) -> str:
-        """Return the name of what computes the Gram blocks of such data: ``numpy`` or ``compiled (...)``."""
-        return f"compiled ({_core.instruction_set()})" if self.is_compiled(x) else "numpy"
+        """Return the name of what computes the Gram blocks of such data: ``numpy`` or ``compiled``."""
+        return "compiled" if self.is_compiled(x) else "numpy"
 
     def gram(self, x: Sample, y: Sample) -> Gram:
         """Return the Gram matrix of all rows, for null distributions that need it."""

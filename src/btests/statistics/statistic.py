@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, TypeGuard, cast
 
 import numpy as np
@@ -47,7 +47,7 @@ class Statistic(Protocol):
         ...
 
     def engine(self, x: AnySample) -> str:
-        """Return the name of the backend: ``numpy`` or ``compiled (...)``."""
+        """Return the name of the backend: ``numpy`` or ``compiled``."""
         ...
 
     def gram(self, x: Sample, y: Sample) -> Any:
@@ -105,9 +105,10 @@ def summarize_blocks(
     *,
     n_threads: int | None = 1,
     goes_on: bool = False,
+    instructions: str | None = None,
 ) -> tuple[Summary, ...]:
     """Return the summary of blocks ``numbers[0] .. numbers[1] - 1``, or of all, for each member of a statistic."""
-    chunk = BlockRange.of(plan, numbers, n_threads, goes_on=goes_on)
+    chunk = BlockRange.of(plan, numbers, n_threads, goes_on=goes_on, instructions=instructions)
     with one_blas_thread():
         found = statistic.blocks(x, y, chunk)
     span = np.array([(chunk.first, chunk.last)], dtype=np.int64)
@@ -120,6 +121,11 @@ def summarize_blocks(
 class Executor(Protocol):
     """Computes the blocks of a statistic: in memory, chunk by chunk, or on a cluster."""
 
+    @property
+    def instructions(self) -> str | None:
+        """Instruction set of the compiled loops; None for the best of this machine."""
+        ...
+
     def __call__(
         self, statistic: Statistic, x: AnySample, y: AnySample, plan: Plan, n_threads: int | None = None
     ) -> Sequence[Summary]:
@@ -127,14 +133,25 @@ class Executor(Protocol):
         ...
 
 
-def in_memory(
-    statistic: Statistic, x: AnySample, y: AnySample, plan: Plan, n_threads: int | None = None
-) -> tuple[Summary, ...]:
-    """Return the summary of all blocks of samples in memory, spread over threads where loops are compiled."""
-    assert isinstance(x, (Sample, UnitSample))
-    assert isinstance(y, (Sample, UnitSample))
-    # Samples of units go to statistics that take them alone: see MMD.
-    return summarize_blocks(statistic, cast(Sample, x), cast(Sample, y), plan, n_threads=n_threads)
+@dataclass(frozen=True, slots=True)
+class InMemory:
+    """Executor for samples in memory: all blocks at once, spread over threads where loops are compiled."""
+
+    instructions: str | None = None
+
+    def __call__(
+        self, statistic: Statistic, x: AnySample, y: AnySample, plan: Plan, n_threads: int | None = None
+    ) -> tuple[Summary, ...]:
+        """Return the summary of all blocks for each member of the statistic."""
+        assert isinstance(x, (Sample, UnitSample))
+        assert isinstance(y, (Sample, UnitSample))
+        # Samples of units go to statistics that take them alone: see MMD.
+        p, q = cast(Sample, x), cast(Sample, y)
+        return summarize_blocks(statistic, p, q, plan, n_threads=n_threads, instructions=self.instructions)
+
+
+#: Executor with the best instruction set of this machine.
+in_memory = InMemory()
 
 
 def summarize_all(

@@ -216,7 +216,7 @@ class Stream:
             self._seed,
             aggregate.correction,
             None if aggregate.weights is None else tuple(aggregate.weights),
-            engine=statistic.engine(Sample(np.zeros((1, 1)))),
+            engine=_core.engine_name(statistic.engine(Sample(np.zeros((1, 1))))),
             n_pending=self.n_pending,
             width=self._columns.width,
             dtype=getattr(statistic, "dtype", "float64"),

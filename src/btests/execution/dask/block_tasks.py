@@ -10,7 +10,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from btests import _core
 from btests.data.row_permutation import put
 from btests.data.sample import Location, RowSlice
 from btests.data.source import Rows
@@ -101,10 +100,8 @@ def summarize_chunk(
     pieces: Sequence[Sequence[Piece]], rows: Sequence[ChunkRows], task: BlockTask, chunk: Chunk
 ) -> tuple[Summary, ...]:
     """Return the summary of a chunk for each kernel, on one thread: a worker runs as many tasks as it has threads."""
-    if _core.is_available() and _core.instruction_set() != task.instructions:
-        _core.use_instruction_set(task.instructions)
     x, y = (one.window([of_both[i] for of_both in pieces]) for i, one in enumerate(rows))
-    return summarize_blocks(task.statistic, x, y, task.plan, chunk, n_threads=1)
+    return summarize_blocks(task.statistic, x, y, task.plan, chunk, instructions=task.instructions)
 
 
 def join(found: Sequence[tuple[Summary, ...]]) -> tuple[Summary, ...]:

@@ -10,7 +10,6 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
-from btests import _core
 from btests._imports import optional
 from btests._text import brief
 from btests.data.dask_source import is_dask
@@ -64,8 +63,7 @@ def connect(
     with _client(workers, timeouts.connect) as client:
         with quiet():
             cluster = _checked(client, timeouts, sizes or TaskSizes())
-        with _instructions(cluster.instructions):
-            yield cluster
+        yield cluster
 
 
 def _is_dask(value: object) -> bool:
@@ -87,20 +85,6 @@ def _require_distributed() -> None:
     found = optional("distributed", "python -m pip install 'btests[dask]'")
     if isinstance(found, str):
         raise ClusterError(f"workers need dask.distributed; {found}")
-
-
-@contextmanager
-def _instructions(name: str) -> Iterator[None]:
-    """Use the instruction set of the cluster inside the block: kernel selection and sign flips run in this process."""
-    before = _core.instruction_set()
-    if name == before:
-        yield
-        return
-    _core.use_instruction_set(name)
-    try:
-        yield
-    finally:
-        _core.use_instruction_set(before)
 
 
 @contextmanager

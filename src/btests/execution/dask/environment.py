@@ -15,10 +15,8 @@ from typing import Any
 import numpy as np
 
 from btests import _core
+from btests._core.constants import INSTRUCTION_SETS
 from btests.execution.dask.cluster import ClusterError
-
-# In increasing order: a machine that supports one supports those before it.
-_INSTRUCTION_SETS = ("generic", "avx2", "avx512")
 
 # Of dask; its client has a level of its own. Tornado's loop logs messages to a scheduler that was just lost.
 _LOGGERS = ("distributed", "distributed.client", "tornado.application")
@@ -61,8 +59,8 @@ def common_instructions(workers: dict[str, Environment]) -> str:
             )
     if here.instructions == "none":
         return "none"
-    # Loops of different instruction sets round differently.
-    return min((one.instructions for one in (here, *workers.values())), key=_INSTRUCTION_SETS.index)
+    # Loops of different instruction sets round differently. A machine that has one has those that are weaker.
+    return min((one.instructions for one in (here, *workers.values())), key=list(INSTRUCTION_SETS).index)
 
 
 def _minor(version: str) -> str:

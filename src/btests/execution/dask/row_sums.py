@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from btests import _core, pairwise_sum
+from btests import pairwise_sum
 from btests.data.row_permutation import Order
 from btests.data.sample import Location, RowSlice
 from btests.execution.dask.cluster import Cluster, ClusterError
@@ -99,12 +99,10 @@ class SumTask:
 
 def sum_rows(rows: RangeReader, task: SumTask, side: int, span: tuple[int, int]) -> Array:
     """Return the sums over those rows of a range that a span of a sample has, on one thread."""
-    if _core.is_available() and _core.instruction_set() != task.instructions:
-        _core.use_instruction_set(task.instructions)
     total: Array | None = None
     for first, some in rows.steps(task.step):
         chosen = task.sides[side].chosen(first, some, span)
-        sums = task.statistic.side_sums(chosen, (0, len(chosen)), task.plan, side)
+        sums = task.statistic.side_sums(chosen, (0, len(chosen)), task.plan, side, instructions=task.instructions)
         total = sums if total is None else total + sums
     assert total is not None, "there is a step even without rows"
     return total
