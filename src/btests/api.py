@@ -173,7 +173,10 @@ def btest(
     0.0005
     """
     began = time.perf_counter()
-    _check_options(kernel, shuffle, dtype, n_threads)
+    check_choice(kernel)
+    check_shuffle(shuffle)
+    check_dtype(dtype)
+    check_threads(n_threads)
     check_path("checkpoint", checkpoint)
     check_callback("progress", progress, "the rows done and the rows in all")
     null = null_of(null)
@@ -292,10 +295,3 @@ def _candidates(kernel: object) -> tuple[object, ...]:
     if isinstance(family, tuple) and family:
         return family
     return () if type(kernel).__module__.startswith("btests.selection") else (kernel,)
-
-
-def _check_options(kernel: object, shuffle: object, dtype: object, n_threads: object) -> None:
-    check_choice(kernel)
-    check_shuffle(shuffle)
-    check_dtype(dtype)
-    check_threads(n_threads)

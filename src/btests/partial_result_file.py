@@ -25,7 +25,8 @@ from btests.selection import Aggregate
 from btests.statistics import with_accuracy
 from btests.statistics.feature_stream import StreamedFeatures, check_sums, features_of
 from btests.statistics.mmd import accuracies
-from btests.summary import Part, Summary, check_block_sizes
+from btests.summary import Summary
+from btests.summary_part import Part, check_block_sizes
 from btests.symmetries import SwapGroups, SwapTuples, Symmetry
 
 #: Of the format. A file of another version is refused, not guessed at.

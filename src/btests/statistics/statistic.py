@@ -14,7 +14,8 @@ from btests.data.sample import AnySample, RowSlice, Sample
 from btests.data.unit_sample import UnitSample
 from btests.designs import Design
 from btests.plan import Array, Plan
-from btests.summary import Part, Summary
+from btests.summary import Summary
+from btests.summary_part import Part
 from btests.symmetries import Symmetry
 
 

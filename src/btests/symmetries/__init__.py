@@ -1,8 +1,8 @@
 """Symmetries: groups of rearrangements of the rows that leave the null hypothesis as it is."""
 
-from btests.symmetries.landmark_rows import landmark_rows
+from btests.symmetries.pooled_rows import landmark_rows, places_of, pooled_rows
 from btests.symmetries.redraw import Redraw
-from btests.symmetries.relabel_bins import Bins, RelabelBins, places_of, pooled_rows
+from btests.symmetries.relabel_bins import Bins, RelabelBins
 from btests.symmetries.shared_swaps import SharedSwaps
 from btests.symmetries.swap_groups import SignDraws, SwapGroups
 from btests.symmetries.swap_tuples import SwapTuples

@@ -6,13 +6,10 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from btests.data.row_permutation import Order, permutation_of
-from btests.data.sample import AnySample
 from btests.plan import Array, Index, Plan
 
 #: Bins of the shorter sample, and of both together, at most.
@@ -146,37 +143,6 @@ class Bins:
         for first in range(0, len(labels), step):
             some = labels[first : first + step]
             yield some[:, i] * (self.n_bins + 2) + some[:, j]
-
-
-def pooled_rows(x: AnySample, y: AnySample, n_rows: int) -> npt.NDArray[Any]:
-    """Return about ``n_rows`` rows or more, whose set no swap or relabelling of the groups of one block changes.
-
-    Of samples of one length the same positions of both. Of others as many rows of every bin. In float64, or objects.
-    """
-    if len(x) == len(y):
-        n = min(len(x), -(-n_rows // 2))
-        return _joined([x.head(n), y.head(n)])
-    bins = Bins.of(len(x), len(y))
-    each = min(bins.size, -(-n_rows // bins.n_bins))
-    rows = []
-    longer, shorter = (y, x) if bins.longer else (x, y)
-    for stream, (sample, n) in enumerate(((longer, bins.many), (shorter, bins.few)), start=1):
-        places, order = np.arange(each * n), places_of(sample, stream)
-        rows.append(sample.first(len(places)) if order is None else sample.take(order.at(places)).first(len(places)))
-    return _joined(rows)
-
-
-def _joined(rows: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    found = np.concatenate(rows)
-    return found if found.dtype == object else found.astype(np.float64)
-
-
-def places_of(sample: AnySample, stream: int) -> Order | None:
-    """Return the random order that groups and bins of rows are counted in; None for rows that are in random order.
-
-    Samples of one stream have one order, so that partners stay partners.
-    """
-    return None if sample.is_shuffled else permutation_of(len(sample), 0, stream)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,8 @@ from btests.execution.dask.row_ranges import MEMORY_RATIO, RangeReader, RowRange
 from btests.execution.out_of_core import Done, Found, OutOfCoreSample, divided
 from btests.plan import Array, Plan
 from btests.statistics import Statistic
-from btests.summary import Part, Summary
+from btests.summary import Summary
+from btests.summary_part import Part
 
 #: Maximum number of sums that are added by one task.
 FAN_IN = 8
