@@ -46,7 +46,7 @@ class MMD:
     plain : bool
         Whether to compute in plain numpy even where loops are compiled.
     apart : bool
-        Whether to share nothing: see :meth:`suited`.
+        Whether to share nothing: see :meth:`prepare`.
     scales : tuple of float, optional
         Typical value of each kernel, where it is known already.
     """
@@ -90,22 +90,17 @@ class MMD:
         pairwise = [kernel for kernel in self.kernels if features_of(kernel) is None]
         return bool(pairwise) and all(self._terms(kernel, x.is_numeric) is not None for kernel in pairwise)
 
-    @property
-    def shares(self) -> bool:
-        """Whether some of the kernels, or of their terms, share their exponentials."""
-        return any(_shared_weights(self.kernels))
-
-    def suited(self, kernel_scale: Sequence[float]) -> MMD:
-        """Return this statistic for rows on which its kernels have these typical values.
+    def prepare(self, x: AnySample, y: AnySample) -> MMD:
+        """Return the statistic in the form that is computed on these samples.
 
         Kernels that share their exponentials lose small values. Where all of them are as narrow as that, as may be in
         many dimensions, each is computed separately.
         """
-        return replace(self, apart=are_negligible(self.kernels, kernel_scale), scales=tuple(kernel_scale))
-
-    def prepare(self, x: AnySample, y: AnySample) -> MMD:
-        """Return the statistic in the form that is computed on these samples: see :meth:`suited`."""
-        return self.suited(kernel_scales(self.kernels, x, y)) if self.shares else self
+        weights = _shared_weights(self.kernels)
+        if not any(weights):
+            return self
+        scales = tuple(kernel_scales(self.kernels, x, y))
+        return replace(self, apart=_are_negligible(weights, scales), scales=scales)
 
     def accuracy(self, x: AnySample, y: AnySample) -> tuple[Accuracy, ...]:
         """Return scale and absolute error of each kernel on these samples."""
@@ -193,18 +188,17 @@ def abs_errors(kernels: tuple[Kernel, ...], kernel_scale: Sequence[float]) -> li
 
     By the kernels and their typical values alone, so that the plain path and the compiled loops agree on it.
     """
-    if are_negligible(kernels, kernel_scale):  # then nothing is shared
-        return [0.0] * len(kernels)
     weights = _shared_weights(kernels)
+    if _are_negligible(weights, kernel_scale):  # then nothing is shared
+        return [0.0] * len(kernels)
     return [
         _ABS_ERROR * weight if size < _WIDE * weight else 0.0
         for weight, size in zip(weights, kernel_scale, strict=True)
     ]
 
 
-def are_negligible(kernels: tuple[Kernel, ...], kernel_scale: Sequence[float]) -> bool:
-    """Whether kernels would share their exponentials, and all that do are so small that they had better not."""
-    weights = _shared_weights(kernels)
+def _are_negligible(weights: Sequence[float], kernel_scale: Sequence[float]) -> bool:
+    """Whether kernels share exponentials with these weights, and all that do are so small that they had better not."""
     return any(weights) and all(
         size < _NEGLIGIBLE * weight for weight, size in zip(weights, kernel_scale, strict=True) if weight > 0.0
     )
