@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -14,15 +13,22 @@ import click
 from btests._text import printable
 from btests.cli.demo_data import FILES, write_demo_tables
 from btests.cli.options import (
+    ALPHA,
     DECIMAL,
     DELIMITER,
     ENCODING,
+    JSON,
     SEED,
     as_flags,
-    block_rows,
+    block_size_option,
+    budget_option,
+    cell_options,
+    check_budget,
     check_delimiter,
+    excluded_names,
     flag,
     join_names,
+    row_share,
     split_names,
 )
 from btests.cli.output_file import already_there, check_output, output_path
@@ -45,32 +51,6 @@ _NO_PAGES = (".csv", ".docx", ".jpg", ".json", ".md", ".parquet", ".pdf", ".png"
 
 _KERNELS = ("gaussian", "laplacian", "matern", "energy", "linear")
 _NULLS = ("sign-flip", "normal", "third-cumulant", "cross-mmd", "permutation", "spectrum", "gamma", "pearson")
-
-
-def _share(context: click.Context, option: click.Parameter, text: str | None) -> float | None:
-    """Return a share of the rows, 5% or 0.05, as a number."""
-    if text is None:
-        return None
-    digits = text.strip().removesuffix("%")
-    try:
-        share = float(digits) / (100.0 if digits != text.strip() else 1.0)
-    except ValueError:
-        share = math.nan
-    if math.isnan(share):
-        raise click.UsageError(f"--tolerance must be a share of the rows, such as 5% or 0.05, got {text!r}.")
-    if not 0.0 <= share < 1.0:
-        why = _out_of_range(share, text.strip(), is_percent=digits != text.strip())
-        raise click.UsageError(f"--tolerance must be from 0% to less than 100% of the rows, and {text!r} is {why}.")
-    return share
-
-
-def _out_of_range(share: float, text: str, *, is_percent: bool) -> str:
-    """Return what is wrong with a share that is not from 0 to less than 1."""
-    if share < 0.0:
-        return "below 0"
-    if share == 1.0:
-        return "all of them: tables never differ by more"
-    return "more than all of them" + ("" if is_percent or share >= 100.0 else f"; a percentage is written {text}%")
 
 
 # What the command that repeats a comparison need not say.
@@ -96,7 +76,7 @@ _UNSAID = ("checkpoint",)
     help="Columns to compare, all by default: --columns size,colour, or several times. A name with a comma is quoted "
     """as in CSV: --columns '"a,b",size'.""",
 )
-@click.option("--exclude", multiple=True, help="Columns to exclude, written as in --columns.")
+@excluded_names("--columns")
 @click.option(
     "--unit",
     default=None,
@@ -104,17 +84,11 @@ _UNSAID = ("checkpoint",)
     "swapped together.",
 )
 @click.option("--common", is_flag=True, help="Go on with the columns that match where others do not.")
-@click.option(
-    "--alpha",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.05,
-    show_default=True,
-    help="Significance level of the verdict.",
-)
+@ALPHA
 @click.option(
     "--tolerance",
     metavar="SHARE",
-    callback=_share,
+    callback=row_share,
     default=None,
     help="Test whether more than this share of the rows differs (total variation), jointly and in each column, such as "
     "5%; by default, test for any difference.",
@@ -126,20 +100,12 @@ _UNSAID = ("checkpoint",)
     help="Of the joint test; Gaussians and Laplacians by default.",
 )
 @click.option("--null", type=click.Choice(_NULLS), default=None, help="Of the joint test; sign-flip by default.")
-@click.option(
-    "--block-size",
-    metavar="ROWS",
-    callback=block_rows,
-    default=None,
-    help="Rows of the smaller side in a block of the joint test, or sqrt; by default as many as --budget affords.",
+@block_size_option(
+    "Rows of the smaller side in a block of the joint test, or sqrt; by default as many as --budget affords."
 )
-@click.option(
-    "--budget",
-    metavar="SECONDS",
-    type=click.FloatRange(0, min_open=True),
-    default=None,
-    help="Seconds of one core for the kernel values of the joint test, estimated from rows and columns; 1 by default. "
-    "Blocks are never smaller than the square root of the rows.",
+@budget_option(
+    "Seconds of one core for the kernel values of the joint test, estimated from rows and columns; 1 by default. "
+    "Blocks are never smaller than the square root of the rows."
 )
 @SEED
 @click.option(
@@ -151,10 +117,7 @@ _UNSAID = ("checkpoint",)
 @DELIMITER
 @DECIMAL
 @ENCODING
-@click.option(
-    "--missing", multiple=True, help="Texts or numbers that stand for missing cells, written as in --columns: -,-999."
-)
-@click.option("--categories", multiple=True, help="Columns of numbers that are codes, written as in --columns.")
+@cell_options("--columns")
 @click.option(
     "--memory",
     metavar="SIZE",
@@ -177,7 +140,7 @@ _UNSAID = ("checkpoint",)
     "--dask", metavar="ADDRESS", default=None, help="Compute it on the cluster of this scheduler, tcp://host:8786."
 )
 @click.option("--skip-bad-parts", is_flag=True, help="Go on without damaged parts of a folder or pattern.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+@JSON
 @click.option("--report", metavar="PATH", callback=output_path, default=None, help="Write a page to this HTML file.")
 @click.option("--force", is_flag=True, help="Overwrite files that are there.")
 @click.option("--demo", is_flag=True, help="Write reference.csv and current.csv, and compare them.")
@@ -251,8 +214,7 @@ def _check_options(options: dict[str, Any]) -> None:
         raise click.UsageError("--workers starts a cluster and --dask names one; give one of them.")
     if options["dask"] == "":
         raise click.UsageError("--dask has no address; name that of a scheduler, tcp://host:8786.")
-    if options["budget"] is not None and options["block_size"] not in (None, "auto"):
-        raise click.UsageError("--budget is for the automatic block size; drop --block-size.")
+    check_budget(options)
     options["delimiter"] = check_delimiter(options["delimiter"])
 
 

@@ -9,7 +9,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from btests._text import printable
-from btests.cli.options import DELIMITER, SEED, as_flags, block_rows, check_delimiter, split_names
+from btests.cli.options import (
+    ALPHA,
+    DELIMITER,
+    JSON,
+    SEED,
+    as_flags,
+    block_size_option,
+    budget_option,
+    cell_options,
+    check_budget,
+    check_delimiter,
+    excluded_names,
+    split_names,
+)
 from btests.cli.output_file import check_picture, output_path, picture_format, plotting, write_picture
 from btests.cli.progress import watching
 from btests.cli.terminal import echo, one_sentence
@@ -38,7 +51,7 @@ _LISTS = ("exclude", "missing", "categories")
 )
 @click.option("--y", multiple=True, help="Columns of the second group, all that are not in --x by default.")
 @click.option("--all-pairs", is_flag=True, help="Test every pair of columns, corrected for the number of pairs.")
-@click.option("--exclude", multiple=True, help="Columns to exclude, written as in --x.")
+@excluded_names("--x")
 @click.option(
     "--statistic",
     type=click.Choice(("hsic", "dcov")),
@@ -52,26 +65,10 @@ _LISTS = ("exclude", "missing", "categories")
     default=None,
     help="How the p-value is found; swap by default. The others take one Gaussian kernel in place of several pairs.",
 )
-@click.option(
-    "--alpha",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.05,
-    show_default=True,
-    help="Significance level of the verdict.",
-)
-@click.option(
-    "--block-size",
-    metavar="ROWS",
-    callback=block_rows,
-    default=None,
-    help="Rows in a block, at least 4, or sqrt; by default as many as --budget affords.",
-)
-@click.option(
-    "--budget",
-    metavar="SECONDS",
-    type=click.FloatRange(0, min_open=True),
-    default=None,
-    help="Seconds of one core for the kernel values, estimated from rows and columns; 1 by default. Pairs share it.",
+@ALPHA
+@block_size_option("Rows in a block, at least 4, or sqrt; by default as many as --budget affords.")
+@budget_option(
+    "Seconds of one core for the kernel values, estimated from rows and columns; 1 by default. Pairs share it."
 )
 @SEED
 @click.option(
@@ -81,11 +78,8 @@ _LISTS = ("exclude", "missing", "categories")
     help="Rows at most, drawn at random; by default 1000000, and of --all-pairs what --budget affords.",
 )
 @DELIMITER
-@click.option(
-    "--missing", multiple=True, help="Texts or numbers that stand for missing cells, written as in --x: -,-999."
-)
-@click.option("--categories", multiple=True, help="Columns of numbers that are codes, written as in --x.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+@cell_options("--x")
+@JSON
 @click.option("--all", "everything", is_flag=True, help="Print all pairs, and not the first 20.")
 @click.option(
     "--out", metavar="PATH", callback=output_path, default=None, help="Draw all pairs to this .png, .svg or .pdf file."
@@ -112,8 +106,7 @@ def independence(
     """
     _check(table, named=bool(x), named_y=bool(y), all_pairs=all_pairs)
     _check_pairs(all_pairs, everything, out, force)
-    if options["budget"] is not None and options["block_size"] not in (None, "auto"):
-        raise click.UsageError("--budget is for the automatic block size; drop --block-size.")
+    check_budget(options)
     options["delimiter"] = check_delimiter(options["delimiter"])
     for name in _LISTS:
         options[name] = tuple(split_names(f"--{name}", options[name]))

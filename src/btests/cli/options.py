@@ -5,11 +5,16 @@ from __future__ import annotations
 import ast
 import csv
 import io
+import math
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import click
+
+#: What an option decorates: the function of a command.
+Command = Callable[..., Any]
 
 #: Options of every command that reads tables.
 SEED = click.option(
@@ -25,6 +30,45 @@ ENCODING = click.option(
     "--encoding", default=None, help="Of CSV files, such as latin-1; UTF-8, UTF-16 and Latin-1 are found."
 )
 DELIMITER = click.option("--delimiter", default=None, help="Of CSV files, where it is not a comma.")
+ALPHA = click.option(
+    "--alpha",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="Significance level of the verdict.",
+)
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+
+
+def excluded_names(first: str) -> Callable[[Command], Command]:
+    """Return ``--exclude`` for a command whose option ``first`` says how names are written."""
+    return click.option("--exclude", multiple=True, help=f"Columns to exclude, written as in {first}.")
+
+
+def cell_options(first: str) -> Callable[[Command], Command]:
+    """Return ``--missing`` and ``--categories`` for a command whose option ``first`` says how names are written."""
+    texts = f"Texts or numbers that stand for missing cells, written as in {first}: -,-999."
+    missing = click.option("--missing", multiple=True, help=texts)
+    codes = f"Columns of numbers that are codes, written as in {first}."
+    categories = click.option("--categories", multiple=True, help=codes)
+    return lambda command: missing(categories(command))
+
+
+def budget_option(details: str) -> Callable[[Command], Command]:
+    """Return ``--budget``, whose help is ``details``."""
+    seconds = click.FloatRange(0, min_open=True)
+    return click.option("--budget", metavar="SECONDS", type=seconds, default=None, help=details)
+
+
+def block_size_option(details: str) -> Callable[[Command], Command]:
+    """Return ``--block-size``, whose help is ``details``."""
+    return click.option("--block-size", metavar="ROWS", callback=block_rows, default=None, help=details)
+
+
+def check_budget(options: Mapping[str, Any]) -> None:
+    """Raise if both a budget and a size of blocks are given."""
+    if options["budget"] is not None and options["block_size"] not in (None, "auto"):
+        raise click.UsageError("--budget is for the automatic block size; drop --block-size.")
 
 
 def split_names(option: str, texts: Iterable[str]) -> list[str]:
@@ -165,6 +209,32 @@ def block_rows(context: click.Context, option: click.Parameter, text: str | None
     if not (text.isascii() and text.isdigit() and int(text) >= 2):
         raise click.UsageError(f"--block-size must be a whole number of at least 2, sqrt or auto, got {text!r}.")
     return int(text)
+
+
+def row_share(context: click.Context, option: click.Parameter, text: str | None) -> float | None:
+    """Return a share of the rows, 5% or 0.05, as a number."""
+    if text is None:
+        return None
+    digits = text.strip().removesuffix("%")
+    try:
+        share = float(digits) / (100.0 if digits != text.strip() else 1.0)
+    except ValueError:
+        share = math.nan
+    if math.isnan(share):
+        raise click.UsageError(f"--tolerance must be a share of the rows, such as 5% or 0.05, got {text!r}.")
+    if not 0.0 <= share < 1.0:
+        why = _out_of_range(share, text.strip(), is_percent=digits != text.strip())
+        raise click.UsageError(f"--tolerance must be from 0% to less than 100% of the rows, and {text!r} is {why}.")
+    return share
+
+
+def _out_of_range(share: float, text: str, *, is_percent: bool) -> str:
+    """Return what is wrong with a share that is not from 0 to less than 1."""
+    if share < 0.0:
+        return "below 0"
+    if share == 1.0:
+        return "all of them: tables never differ by more"
+    return "more than all of them" + ("" if is_percent or share >= 100.0 else f"; a percentage is written {text}%")
 
 
 def check_delimiter(delimiter: str | None) -> str | None:
