@@ -6,6 +6,9 @@ import math
 from dataclasses import dataclass
 from functools import cache
 
+#: Two-sided 95 % quantile of the standard normal distribution.
+NORMAL_95 = 1.959963984540054
+
 #: Columns of a table beside published numbers, and the rule in words, for captions.
 COLUMNS = ("paper", "here", "95 % interval", "agrees")
 RULE = (

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from btests.plan import Array
-from studies.harness.estimates import Estimate
+from studies.harness.estimates import NORMAL_95, Estimate
 
 TARGET = 0.05
 
@@ -23,8 +23,6 @@ _ASIDE = 1.15
 
 # How often the answer may move before it is taken as it is.
 _ROUNDS = 3
-
-_NORMAL_95 = 1.959963984540054
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +150,7 @@ def fit(counts: Mapping[int, tuple[int, int]], centre: int) -> Estimate:
         return Estimate(float(centre), float(sizes.min()), float(sizes.max()), total)
     offset = (float(ndtri(TARGET)) - a) / b
     gradient = np.array([-1.0 / b, -offset / b])
-    half = _NORMAL_95 * math.sqrt(float(gradient @ covariance @ gradient))
+    half = NORMAL_95 * math.sqrt(float(gradient @ covariance @ gradient))
     low, middle, high = (centre * math.exp(min(offset + d, 30.0)) for d in (-half, 0.0, half))
     return Estimate(middle, low, high, total)
 

@@ -11,12 +11,11 @@ import numpy.typing as npt
 
 from btests.plan import Array
 from studies.harness.counts import Row
-from studies.harness.estimates import Estimate
+from studies.harness.estimates import NORMAL_95, Estimate
 from studies.reproduce.block_values import CASES, GRID
 
 #: Batches of each cell: intervals come from leaving one out at a time.
 N_BATCHES = 10
-_NORMAL_95 = 1.959963984540054
 _STUDENT_95 = 2.2621571628540993  # two-sided 95 % point of Student's t with 9 degrees of freedom
 
 Used = npt.NDArray[np.bool_]
@@ -140,7 +139,7 @@ def _log_variance_error(cell: Cell) -> float:
 
 def _no_narrower(found: Estimate, error: float) -> Estimate:
     """Return an estimate whose interval reaches at least as far as a normal one with that standard error."""
-    reach = max(found.high - found.value, _NORMAL_95 * error)
+    reach = max(found.high - found.value, NORMAL_95 * error)
     return Estimate(found.value, found.value - reach, found.value + reach, found.trials)
 
 

@@ -113,7 +113,7 @@ def bottom_axis(
 ) -> Markup:
     """Return the axis below a drawing; labels that overlap their neighbours are dropped."""
     base = frame.y[0]
-    parts = [element("line", class_="axis", x1=frame.x[0], x2=frame.x[1], y1=base, y2=base)]
+    parts = [bottom_line(frame)]
     taken = -math.inf
     for value, text in marks:
         x, half = place(value), len(text) * 3.7
@@ -123,10 +123,19 @@ def bottom_axis(
         taken = middle + half
         parts.append(element("line", class_="axis", x1=x, x2=x, y1=base, y2=base + 4))
         parts.append(element("text", text, class_="tick middle", x=middle, y=base + 17))
-    middle = (frame.x[0] + frame.x[1]) / 2
-    room = frame.x[1] - frame.x[0]
-    parts.append(element("text", clipped(label, room), class_="label middle", x=middle, y=frame.height - 6))
-    return Markup().join(parts)
+    return Markup().join([*parts, bottom_label(frame, label)])
+
+
+def bottom_line(frame: PlotArea) -> Markup:
+    """Return the line of the axis below a drawing."""
+    base = frame.y[0]
+    return element("line", class_="axis", x1=frame.x[0], x2=frame.x[1], y1=base, y2=base)
+
+
+def bottom_label(frame: PlotArea, label: str) -> Markup:
+    """Return the label of the axis below a drawing."""
+    middle, room = (frame.x[0] + frame.x[1]) / 2, frame.x[1] - frame.x[0]
+    return element("text", clipped(label, room), class_="label middle", x=middle, y=frame.height - 6)
 
 
 def left_axis(
@@ -139,10 +148,14 @@ def left_axis(
         y = place(value)
         parts.append(element("line", class_="grid", x1=left, x2=right, y1=y, y2=y))
         parts.append(element("text", text, class_="tick end", x=left - 5, y=y + 4))
+    return Markup().join([*parts, left_label(frame, label)])
+
+
+def left_label(frame: PlotArea, label: str) -> Markup:
+    """Return the label of the axis to the left of a drawing, turned upwards."""
     middle = (frame.y[0] + frame.y[1]) / 2
-    shown = clipped(label, frame.y[0] - frame.y[1])
-    turn = f"rotate(-90 12 {middle:g})"
-    return Markup().join([*parts, element("text", shown, class_="label middle", x=12, y=middle, transform=turn)])
+    shown, turn = clipped(label, frame.y[0] - frame.y[1]), f"rotate(-90 12 {middle:g})"
+    return element("text", shown, class_="label middle", x=12, y=middle, transform=turn)
 
 
 def number_marks(low: float, high: float, n: int = 5) -> list[tuple[float, str]]:

@@ -9,11 +9,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from btests.report.axes import SHADES, number_marks, seconds, time_ticks
+from btests.report.axes import number_marks, seconds, time_ticks
 from btests.report.heatmap import Axis, regions
 from btests.report.histogram import Mark, over_time, overlaid, paired, single
 from btests.report.number_format import number, percent, plural, pvalue
-from btests.report.svg import Caption, element
+from btests.report.svg import Caption
 
 Names = tuple[str, str]
 
@@ -121,14 +121,6 @@ def _moments(chart: Mapping[str, Any]) -> list[float] | None:
     edges = chart["edges"]
     width = edges[-1] - edges[0]
     return [start + (end - start) * (edge - edges[0]) / width for edge in edges] if width > 0 and end > start else None
-
-
-def ramp() -> Markup:
-    """Return the colours of the map from one side to the other."""
-    shades = [f"wa{i}" for i in range(SHADES, 0, -1)] + ["w0"] + [f"wb{i}" for i in range(1, SHADES + 1)]
-    cells = [element("rect", class_=shade, x=i * 20, y=0, width=20.5, height=20) for i, shade in enumerate(shades)]
-    size = f"0 0 {20 * len(shades)} 20"
-    return element("svg", *cells, viewBox=size, preserveAspectRatio="none", class_="ramp", aria_hidden="true")
 
 
 def witness_figure(witness: Mapping[str, Any]) -> Markup:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from btests.report.axes import SHADES, Scale, bottom_axis, shade
+from btests.report.axes import SHADES, Scale, bottom_axis, bottom_label, bottom_line, left_label, shade
 from btests.report.svg import Caption, PlotArea, clipped, element, points, shortened
 
 # Room below for names on a slant.
@@ -122,17 +122,14 @@ def _slanted(
     frame: PlotArea, label: str, marks: Sequence[tuple[float, str]], place: Callable[[float], float]
 ) -> Markup:
     """Return the axis below with all its names, on a slant."""
-    base = frame.y[0]
-    parts = [element("line", class_="axis", x1=frame.x[0], x2=frame.x[1], y1=base, y2=base)]
+    parts = [bottom_line(frame)]
     for value, text in marks:
-        x, y = place(value) + 4, base + 12
+        x, y = place(value) + 4, frame.y[0] + 12
         shown, full = element("tspan", clipped(text, 1.6 * _SLANT)), element("title", text)
         parts.append(
             element("text", shown, full, class_="tick end", x=x, y=y, transform=f"rotate(-40 {x:.1f} {y:.1f})")
         )
-    middle, room = (frame.x[0] + frame.x[1]) / 2, frame.x[1] - frame.x[0]
-    parts.append(element("text", clipped(label, room), class_="label middle", x=middle, y=frame.height - 6))
-    return Markup().join(parts)
+    return Markup().join([*parts, bottom_label(frame, label)])
 
 
 def _extremes(grid: Sequence[Sequence[float]]) -> Sequence[tuple[str, Point]]:
@@ -157,9 +154,7 @@ def _left(frame: PlotArea, label: str, marks: Sequence[tuple[float, str]], place
         )
         for value, text in _thinned(marks, place)
     ]
-    middle = (frame.y[0] + frame.y[1]) / 2
-    shown, turn = clipped(label, frame.y[0] - frame.y[1]), f"rotate(-90 12 {middle:g})"
-    return Markup().join([*parts, element("text", shown, class_="label middle", x=12, y=middle, transform=turn)])
+    return Markup().join([*parts, left_label(frame, label)])
 
 
 def _thinned(marks: Sequence[tuple[float, str]], place: Callable[[float], float]) -> list[tuple[float, str]]:
@@ -241,7 +236,17 @@ def _column_name(name: str, x: float, y: float, *, upright: bool) -> Markup:
 
 def steps() -> Markup:
     """Return the shades from none to the largest."""
-    names = ["w0", *(f"wa{level}" for level in range(1, SHADES + 1))]
-    cells = [element("rect", class_=name, x=i * 20, y=0, width=20.5, height=20) for i, name in enumerate(names)]
-    size = f"0 0 {20 * len(names)} 20"
+    return _strip(["w0", *(f"wa{level}" for level in range(1, SHADES + 1))])
+
+
+def ramp() -> Markup:
+    """Return the colours of the map from one side to the other."""
+    sides = [f"wa{level}" for level in range(SHADES, 0, -1)], [f"wb{level}" for level in range(1, SHADES + 1)]
+    return _strip([*sides[0], "w0", *sides[1]])
+
+
+def _strip(shades: Sequence[str]) -> Markup:
+    """Return shades side by side, each given by its CSS class."""
+    cells = [element("rect", class_=shade, x=i * 20, y=0, width=20.5, height=20) for i, shade in enumerate(shades)]
+    size = f"0 0 {20 * len(shades)} 20"
     return element("svg", *cells, viewBox=size, preserveAspectRatio="none", class_="ramp", aria_hidden="true")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -61,15 +61,7 @@ def overlaid(
     share_b: Sequence[float],
 ) -> Markup:
     """Return the histograms of two samples on top of each other: shares of rows in common bins."""
-    frame = PlotArea()
-    top = max([*share_a, *share_b, 1e-12]) * 1.05
-    x, y = Scale((edges[0], edges[-1]), frame.x), Scale((0.0, top), frame.y)
-    return frame.drawing(
-        caption,
-        left_axis(frame, "share of rows per bin", _share_marks(top), y),
-        _pair(_steps(x, y, edges, share_a), _steps(x, y, edges, share_b)),
-        bottom_axis(frame, label, number_marks(edges[0], edges[-1]), x),
-    )
+    return _both(caption, label, edges, (share_a, share_b), _steps, marks=number_marks(edges[0], edges[-1]))
 
 
 def over_time(
@@ -80,20 +72,34 @@ def over_time(
     share_b: Sequence[float],
 ) -> Markup:
     """Return two samples as lines over time: shares of rows between moments in seconds since 1970."""
+    return _both(caption, label, moments, (share_a, share_b), _line, marks=time_ticks(moments[0], moments[-1]))
+
+
+def _line(x: Scale, y: Scale, edges: Sequence[float], shares: Sequence[float]) -> list[tuple[float, float]]:
+    """Return a line through the middles of bins, from zero to zero."""
+    middles = [(x(low) + x(high)) / 2 for low, high in pairwise(edges)]
+    inner = [(place, y(share)) for place, share in zip(middles, shares, strict=True)]
+    return [(middles[0], y(0.0)), *inner, (middles[-1], y(0.0))]
+
+
+def _both(
+    caption: Caption,
+    label: str,
+    edges: Sequence[float],
+    shares: tuple[Sequence[float], Sequence[float]],
+    outline: Callable[[Scale, Scale, Sequence[float], Sequence[float]], list[tuple[float, float]]],
+    *,
+    marks: Sequence[tuple[float, str]],
+) -> Markup:
+    """Return the outlines of the shares of both samples over common edges."""
     frame = PlotArea()
-    top = max([*share_a, *share_b, 1e-12]) * 1.05
-    x, y = Scale((moments[0], moments[-1]), frame.x), Scale((0.0, top), frame.y)
-    middles = [(x(low) + x(high)) / 2 for low, high in pairwise(moments)]
-
-    def line(shares: Sequence[float]) -> list[tuple[float, float]]:
-        inner = [(place, y(share)) for place, share in zip(middles, shares, strict=True)]
-        return [(middles[0], y(0.0)), *inner, (middles[-1], y(0.0))]
-
+    top = max([*shares[0], *shares[1], 1e-12]) * 1.05
+    x, y = Scale((edges[0], edges[-1]), frame.x), Scale((0.0, top), frame.y)
     return frame.drawing(
         caption,
         left_axis(frame, "share of rows per bin", _share_marks(top), y),
-        _pair(line(share_a), line(share_b)),
-        bottom_axis(frame, label, time_ticks(moments[0], moments[-1]), x),
+        _pair(outline(x, y, edges, shares[0]), outline(x, y, edges, shares[1])),
+        bottom_axis(frame, label, marks, x),
     )
 
 
@@ -181,7 +187,7 @@ def paired(
     frame = PlotArea(height=64.0 + _ROW * len(levels), left=_NAMES, right=54.0, top=20.0)
     top = _longest(share_a, share_b)
     x = Scale((0.0, top), frame.x)
-    marks = [(value, percent(value)) for value in ticks(0.0, top, 4)]
+    marks = _share_marks(top)
     parts = [element("text", clipped(label, frame.width - 6), class_="label", x=2, y=12)]
     for value, _ in marks:
         parts.append(element("line", class_="grid", x1=x(value), x2=x(value), y1=frame.y[1], y2=frame.y[0]))

@@ -19,11 +19,10 @@ from btests.report.figures import (
     blocks_figure,
     column_figure,
     null_figure,
-    ramp,
     squared,
     witness_figure,
 )
-from btests.report.heatmap import Shaded, matrix, steps
+from btests.report.heatmap import Shaded, matrix, ramp, steps
 from btests.report.number_format import number, percent, pvalue
 from btests.report.sparkline import sparkline
 from btests.report.svg import Caption, printable

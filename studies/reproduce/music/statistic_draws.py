@@ -11,13 +11,12 @@ import numpy as np
 from btests.diagnostics import Normality, ks_normality, skewness
 from btests.plan import Array
 from studies.harness.counts import Row
-from studies.harness.estimates import proportion
+from studies.harness.estimates import NORMAL_95, proportion
 from studies.reproduce.music.trends import Trend, decide, is_below
 from studies.reproduce.music.trials import LEVEL
 
 # The normal quantile of 1 - LEVEL, and of the 95 % intervals.
 _ONE_SIDED = 1.6448536269514722
-_TWO_SIDED = 1.959963984540054
 
 # Critical value at .05 of the distance times (sqrt(m) - 0.01 + 0.85 / sqrt(m)), for estimated mean and variance.
 _STEPHENS = 0.895
@@ -135,7 +134,7 @@ def variance_ratio(first: Draws, second: Draws) -> tuple[float, float, float]:
     """Return the ratio of two variances with a 95 % interval, which allows for tails that are not normal."""
     ratio = (first.deviation / second.deviation) ** 2
     error = math.sqrt(sum((_kurtosis(own.values) - 1.0) / own.values.size for own in (first, second)))
-    return ratio, ratio * math.exp(-_TWO_SIDED * error), ratio * math.exp(_TWO_SIDED * error)
+    return ratio, ratio * math.exp(-NORMAL_95 * error), ratio * math.exp(NORMAL_95 * error)
 
 
 def _kurtosis(values: Array) -> float:
