@@ -108,9 +108,9 @@ def test_pvalues_over_all_permutations_have_the_level() -> None:
 
 def test_files_give_the_bits_of_arrays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(8)
-    x = np.sort(rng.normal(size=(3000, 2)), axis=0)
-    y = np.abs(x[:, :1]) * 0.2 + rng.normal(size=(3000, 1))
-    monkeypatch.setattr("btests.independence_pipeline.CHUNK_ROWS", 500)
+    x = np.sort(rng.normal(size=(900, 2)), axis=0)
+    y = np.abs(x[:, :1]) * 0.2 + rng.normal(size=(900, 1))
+    monkeypatch.setattr("btests.independence_pipeline.CHUNK_ROWS", 200)
     wanted = independence_test(x, y, method="features", seed=3)
     monkeypatch.setattr(out_of_core, "CHUNK_BYTES", 20_000)
     for name, rows in (("x", x), ("y", y)):
