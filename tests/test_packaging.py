@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
+import sys
 import tomllib
 from importlib import metadata
 from pathlib import Path
@@ -33,6 +35,17 @@ def test_installed_metadata() -> None:
         pytest.skip("the source tree is on the path, nothing is installed")
     assert found.version == btests.__version__
     assert [entry.value for entry in found.entry_points if entry.name == "btests"] == ["btests.__main__:run"]
+
+
+def test_smoke_test_of_wheels() -> None:
+    """The program that ``make wheel`` runs in clean environments, here in this one."""
+    program = [
+        sys.executable,
+        str(ROOT / "tests" / "wheel" / "smoke.py"),
+        *([] if _core.is_available() else ["--plain"]),
+    ]
+    ran = subprocess.run(program, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
 
 
 def test_types_are_for_others_too() -> None:

@@ -1,0 +1,1 @@
+"""Wheels and source distributions, installed in clean environments: ``make wheel``."""
