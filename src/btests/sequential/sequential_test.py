@@ -19,7 +19,7 @@ from btests.sequential.betting import Wealth
 from btests.sequential.sequential_result import LEVELS, SequentialResult, pvalue_of
 from btests.sequential.witness_function import Witness
 from btests.streaming.kernel_init import KernelInitializer
-from btests.streaming.row_queue import Batch, Columns, RowQueue, feed
+from btests.streaming.row_queue import Batch, PendingRows, feed
 
 #: Default kernels: multiples of the median bandwidth of the first 32 pairs.
 DEFAULT = Aggregate(MedianFamily([1 / 16, 1 / 4, 1.0, 4.0], n_rows=32))
@@ -91,9 +91,8 @@ class SequentialTest:
             raise ValueError(f"window_size must be a whole number between 1 and 2^20, got {brief(window_size)}")
         self._initializer = KernelInitializer.of(DEFAULT if kernel is None else kernel, "float64")
         self._window_size = int(window_size)
-        self._columns = Columns()
         self._n_train = self._initializer.n_rows if self._initializer.depends_on_rows else 0
-        self._queues = RowQueue(), RowQueue()
+        self._pending = PendingRows()
         self._n_pairs = 0
         self._witness: Witness | None = None
         self._wealth: Wealth | None = None
@@ -119,8 +118,7 @@ class SequentialTest:
     @property
     def n_pending(self) -> tuple[int, int]:
         """Rows of x and of y without a partner, or whose round is not full."""
-        x, y = self._queues
-        return x.n_rows, y.n_rows
+        return self._pending.n_rows
 
     def update(self, x: Any = None, y: Any = None, *, names: Sequence[str] | None = None) -> None:
         """Add rows of x, of y, or of both.
@@ -138,25 +136,11 @@ class SequentialTest:
 
     def update_checked(self, x: Batch | None, y: Batch | None) -> None:
         """Add rows that were checked already, as :meth:`update` does."""
-        added = [
-            (queue, rows)
-            for queue, rows in zip(self._queues, self._columns.match(x, y), strict=True)
-            if rows is not None
-        ]
-        for queue, rows in added:
-            queue.put(np.asarray(rows, dtype=np.float64))
-        try:
+        with self._pending.added(x, y):
             if self._witness is None and min(self.n_pending) >= max(_CHECK_PAIRS, self._n_train):
                 self._begin()
             while self._witness is not None and min(self.n_pending) >= self._round_size():
                 self._play(self._round_size())
-        except Exception:
-            for queue, _ in added:
-                if queue.n_rows:
-                    queue.take_back()
-            raise
-        for queue in self._queues:
-            queue.detach()
 
     def consume(self, x: Iterable[Any], y: Iterable[Any]) -> SequentialTest:
         """Add the batches of two iterables, such as data loaders, until one of them ends, and return the test.
@@ -203,7 +187,7 @@ class SequentialTest:
     def _begin(self) -> None:
         """Select the kernels from the first pairs, and share the wealth among them."""
         n = max(_CHECK_PAIRS, self._n_train)
-        x, y = (queue.first(n) for queue in self._queues)
+        x, y = self._first(n)
         kernels = self._initializer.kernels_for(x, y, Plan(n, n, 1)).kernels
         weights = self._initializer.aggregate.weights or [1.0] * len(kernels)
         if len(weights) != len(kernels):
@@ -221,15 +205,19 @@ class SequentialTest:
         """Bet on the next n pairs with the witness function of those before, then add them to it."""
         assert self._witness is not None
         assert self._wealth is not None
-        x, y = (queue.first(n) for queue in self._queues)
+        x, y = self._first(n)
         values = self._witness.value(x, y)  # only this may fail, before anything has changed
         if self._n_pairs >= self._n_train:
             self._wealth, path = self._wealth.bet(self._witness.payoffs(values))
             self._record(path)
         self._witness = self._witness.after(x, y, values)
-        for queue in self._queues:
-            queue.drop(n)
+        self._pending.drop(n, n)
         self._n_pairs += n
+
+    def _first(self, n: int) -> tuple[Array, Array]:
+        """Return the first n pending pairs: (n, d) and (n, d) of float64."""
+        x, y = self._pending.first(n, n)
+        return x.astype(np.float64, copy=False), y.astype(np.float64, copy=False)
 
     def _record(self, path: Array) -> None:
         """Record the logarithm of the wealth after each pair of a round (m,), and the levels that it rejects."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -95,9 +97,11 @@ class RowQueue:
         self.batches.append(rows[:])
         self.n_rows += len(rows)
 
-    def take_back(self) -> None:
-        """Remove what is left of the last batch."""
-        self.n_rows -= len(self.batches.pop())
+    def take_back(self) -> int:
+        """Remove what is left of the last batch, and return its number of rows."""
+        n = len(self.batches.pop()) if self.batches else 0
+        self.n_rows -= n
+        return n
 
     def first(self, n: int) -> Rows:
         """Return the first n rows: (n, d), contiguous."""
@@ -121,6 +125,48 @@ class RowQueue:
     def detach(self) -> None:
         """Copy rows of which another array is the owner: the caller may change it, and it may be larger."""
         self.batches = deque(batch if batch.base is None else batch.copy() for batch in self.batches)
+
+
+@dataclass(slots=True)
+class PendingRows:
+    """Pending rows of x and of y, and the columns of all batches so far."""
+
+    columns: Columns | PairedColumns = field(default_factory=Columns)
+    queues: tuple[RowQueue, RowQueue] = field(default_factory=lambda: (RowQueue(), RowQueue()))
+
+    @property
+    def n_rows(self) -> tuple[int, int]:
+        """Rows of x and of y."""
+        x, y = self.queues
+        return x.n_rows, y.n_rows
+
+    @contextmanager
+    def added(self, x: Batch | None, y: Batch | None) -> Iterator[None]:
+        """Add batches for the block that uses their rows; after an exception, remove the rows that were not used."""
+        before = deepcopy(self.columns)
+        new: list[tuple[RowQueue, Rows]] = []
+        try:
+            for queue, rows in zip(self.queues, self.columns.match(x, y), strict=True):
+                if rows is not None:
+                    queue.put(rows)
+                    new.append((queue, rows))
+            yield
+        except Exception:
+            if [queue.take_back() for queue, _ in new] == [len(rows) for _, rows in new]:
+                self.columns = before
+            raise
+        for queue, _ in new:
+            queue.detach()
+
+    def first(self, n_x: int, n_y: int) -> tuple[Rows, Rows]:
+        """Return the first rows of both samples: (n_x, d) and (n_y, d), contiguous."""
+        x, y = self.queues
+        return x.first(n_x), y.first(n_y)
+
+    def drop(self, n_x: int, n_y: int) -> None:
+        """Remove the first rows of both samples."""
+        for queue, n in zip(self.queues, (n_x, n_y), strict=True):
+            queue.drop(n)
 
 
 class TakesRows(Protocol):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from btests.statistics import Statistic, StatisticFactory, choose_statistic, is_
 from btests.statistics.feature_stream import RUN
 from btests.streaming.accumulators import Accumulator, BlockSums, FeatureSums
 from btests.streaming.kernel_init import KernelInitializer
-from btests.streaming.row_queue import Batch, Columns, PairedColumns, RowQueue, feed
+from btests.streaming.row_queue import Batch, Columns, PairedColumns, PendingRows, feed
 
 #: Default block size: the number of rows is unknown.
 BLOCK_SIZE = 256
@@ -108,8 +107,7 @@ class Stream:
             self._initializer.check_features()
         self._seed, self._part, self._n_threads = check_seed(seed), int(part), n_threads
         compares = not is_statistic(kernel) or kernel.design.compares_columns
-        self._columns: Columns | PairedColumns = Columns() if compares else PairedColumns()
-        self._queues = RowQueue(), RowQueue()
+        self._pending = PendingRows(Columns() if compares else PairedColumns())
         self._n_done = 0
         self._sums: Accumulator | None = None
 
@@ -124,8 +122,8 @@ class Stream:
     @property
     def n_rows(self) -> tuple[int, int]:
         """Rows of x and of y so far."""
-        x, y = self._queues
-        return self._n_done * self._b[0] + x.n_rows, self._n_done * self._b[1] + y.n_rows
+        n_x, n_y = self._pending.n_rows
+        return self._n_done * self._b[0] + n_x, self._n_done * self._b[1] + n_y
 
     @property
     def n_full(self) -> tuple[int, int]:
@@ -158,26 +156,18 @@ class Stream:
 
     def update_checked(self, x: Batch | None, y: Batch | None) -> None:
         """Add rows that were checked already, as :meth:`update` does."""
-        columns, sums = deepcopy(self._columns), self._sums
-        matched = zip(self._queues, self._columns.match(x, y), strict=True)
-        added = [(queue, rows) for queue, rows in matched if rows is not None]
-        for queue, rows in added:
-            queue.put(rows)
+        sums = self._sums
         try:
-            if self._sums is None and self._can_begin():
-                n = -(-self._initializer.n_rows // min(self._b))  # blocks
-                n_first = [max(LOCATION_ROWS, n * b) for b in self._b]
-                first_x, first_y = (queue.first(m) for queue, m in zip(self._queues, n_first, strict=True))
-                self._sums = self._begin(first_x, first_y, n)
-            if self._sums is not None:
-                self._advance(self._sums)
+            with self._pending.added(x, y):
+                if sums is None and self._can_begin():
+                    n = -(-self._initializer.n_rows // min(self._b))  # blocks
+                    first = self._pending.first(*(max(LOCATION_ROWS, n * b) for b in self._b))
+                    self._sums = self._begin(*first, n)
+                if self._sums is not None:
+                    self._advance(self._sums)
         except Exception:
-            self._columns, self._sums = columns, sums
-            for queue, _ in added:
-                queue.take_back()
+            self._sums = sums
             raise
-        for queue, _ in added:
-            queue.detach()
 
     def consume(self, x: Iterable[Any], y: Iterable[Any]) -> Stream:
         """Add the batches of two iterables, such as data loaders, until one of them ends, and return the stream.
@@ -218,7 +208,7 @@ class Stream:
             None if aggregate.weights is None else tuple(aggregate.weights),
             engine=_core.engine_name(statistic.engine(Sample(np.zeros((1, 1))))),
             n_pending=self.n_pending,
-            width=self._columns.width,
+            width=self._pending.columns.width,
             dtype=getattr(statistic, "dtype", "float64"),
             features=sums.features,
         )
@@ -234,11 +224,11 @@ class Stream:
         """Return whether there are enough rows for the kernels, and enough blocks to know how they are computed."""
         if min(self.n_rows) < LOCATION_ROWS or self.n_blocks * min(self._b) < self._initializer.n_rows:
             return False
-        assert self._columns.width is not None
+        assert self._pending.columns.width is not None
         if self._by_features:
             return True
         # For one kernel and for a family: the kernels are not selected yet.
-        plan, width = self._plan(self.n_blocks), self._columns.width
+        plan, width = self._plan(self.n_blocks), self._pending.columns.width
         return all(
             _core.lanes_are_blocks(plan, width, n) == _core.lanes_are_blocks(plan, width, n, endless=True)
             for n in (1, 2)
@@ -249,7 +239,7 @@ class Stream:
 
     def _begin(self, x: Rows, y: Rows, n: int) -> Accumulator:
         """Return an empty sum, for kernels that are selected from the first rows, those of n blocks."""
-        statistic = self._initializer.kernels_for(x, y, self._plan(n), self._columns.names)
+        statistic = self._initializer.kernels_for(x, y, self._plan(n), self._pending.columns.names)
         if not self._by_features:
             return BlockSums.of(statistic, self._b, x, y)
         # Sums of several streams add if they have one origin; those of kernels of their own do not in any case.
@@ -263,11 +253,10 @@ class Stream:
         if n == self._n_done:
             return
         sums.add(*self._first(n - self._n_done), (self._n_done, n), self._n_threads)
-        for queue, b in zip(self._queues, self._b, strict=True):
-            queue.drop((n - self._n_done) * b)
+        self._pending.drop(*((n - self._n_done) * b for b in self._b))
         self._n_done = n
 
     def _first(self, n: int) -> tuple[Rows, Rows]:
         """Return the rows of the first n blocks in the queues, of one type: (n b_x, d) and (n b_y, d)."""
-        x, y = (queue.first(n * b) for queue, b in zip(self._queues, self._b, strict=True))
+        x, y = self._pending.first(*(n * b for b in self._b))
         return (x, y) if x.dtype == y.dtype else (x.astype(np.float64), y.astype(np.float64))
