@@ -29,9 +29,9 @@ from benchmarks.tables import Cell, Table, verdict
 from btests import FeatureMMD, Gaussian
 from btests.data.sample import RowSlice, Sample
 from btests.execution.dask.cluster import TaskSizes
-from btests.execution.dask.range_tasks import on_source
-from btests.execution.dask.row_ranges import RowRange
-from btests.execution.dask.row_sums import FAN_IN, add, sum_rows
+from btests.execution.dask.row_ranges import RowRange, on_source
+from btests.execution.dask.row_sums import add, sum_rows
+from btests.execution.dask.tasks import FAN_IN
 from btests.plan import Array, Plan
 
 #: Megabytes of resident memory of a run from files, and speed of two workers beside one.

@@ -1,12 +1,12 @@
-"""Blocks of a test on a cluster: submit chunks in bounded batches; split and retry those whose worker was lost."""
+"""Blocks of a test on a cluster: tasks that collect the rows of a chunk of blocks from shards, and summarize it."""
 
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -14,18 +14,15 @@ from btests.data.row_permutation import put
 from btests.data.sample import Location, RowSlice
 from btests.data.source import Rows
 from btests.execution.dask.cluster import Cluster, ClusterError
-from btests.execution.dask.futures import is_lost_worker, outcome, release, submitting, wait
 from btests.execution.dask.row_ranges import MEMORY_RATIO
-from btests.execution.dask.row_sums import Side, SumRun
-from btests.execution.dask.sharded_sample import ShardedSample, ShardFuture
+from btests.execution.dask.row_sums import Chunk, Side, SumRun
+from btests.execution.dask.sharded_sample import ShardedSample
 from btests.execution.dask.shards import Shard, concatenated
+from btests.execution.dask.tasks import FAN_IN, Batches, Work
 from btests.execution.out_of_core import Done, Found, OutOfCoreSample, chunks, divided, row_bytes
 from btests.plan import Array, Plan
 from btests.statistics import Statistic, adds_rows, summarize_blocks
 from btests.summary import Summary
-
-# Maximum number of summaries that are joined on a worker before they are fetched.
-_FAN_IN = 8
 
 # Pending tasks for each thread: one is computed while the rows of the next are collected.
 _PENDING = 2
@@ -34,9 +31,6 @@ _PENDING = 2
 # all shards of its worker along: without this name workers grew by 49 partitions, and not 12, in
 # tests/dask/test_memory.py.
 _PIECES = "split-shuffle"
-
-#: Blocks ``first .. last - 1``.
-Chunk = tuple[int, int]
 
 #: Places of some rows, (m,), and the rows, (m, width).
 Piece = tuple[Any, Rows]
@@ -109,65 +103,42 @@ def join(found: Sequence[tuple[Summary, ...]]) -> tuple[Summary, ...]:
     return tuple(Summary.join(of_one) for of_one in zip(*found, strict=True))
 
 
-@dataclass(slots=True)
-class _Batch:
-    """Chunks whose summaries are joined on a worker."""
-
-    chunks: list[Chunk]
-    futures: list[Any]
-    joined: Any
-
-    def release(self) -> None:
-        """Release all futures."""
-        release([*self.futures, self.joined])
+def halves(chunk: Chunk) -> tuple[Chunk, Chunk] | None:
+    """Return both halves of a chunk; None for a single block."""
+    first, last = chunk
+    middle = (first + last) // 2
+    return None if last - first == 1 else ((first, middle), (middle, last))
 
 
 @dataclass(frozen=True, slots=True)
 class BlockRun:
     """All blocks of one plan, for one family of kernels, on a cluster."""
 
-    cluster: Cluster
     statistic: Statistic
     x: OutOfCoreSample
     y: OutOfCoreSample
     plan: Plan
-    _alone: list[Chunk] = field(default_factory=list, repr=False)  # single blocks to retry without other tasks
-    _retried: set[Chunk] = field(default_factory=set, repr=False)
 
-    def run(self, done: Done) -> Found:
+    @property
+    def cluster(self) -> Cluster:
+        """Where they run."""
+        return _sharded(self.x).cluster
+
+    def summaries(self, done: Done) -> Found:
         """Yield numbers of rows and the summaries of their blocks, as they are computed."""
-        pending: list[_Batch] = []
-        with submitting(self.cluster):
-            try:
-                yield from self._run(done, pending)
-            finally:  # an error, or the caller has closed this generator
-                for batch in pending:
-                    batch.release()
-
-    def _run(self, done: Done, pending: list[_Batch]) -> Found:
-        todo = deque(missing for chunk in self._chunks() for missing in done.left_of(*chunk))
-        n_threads = self.cluster.n_threads
-        size = max(1, min(_FAN_IN, len(todo) // (_PENDING * n_threads)))
-        n_batches = max(1, math.ceil(_PENDING * n_threads / size))
-        while todo or pending or self._alone:
-            while todo and len(pending) < n_batches:
-                pending.append(self._submit([todo.popleft() for _ in range(min(size, len(todo)))]))
-            if not pending:
-                pending.append(self._submit([self._alone.pop()]))
-            wait(self.cluster, [batch.joined for batch in pending], first=True)
-            for batch in [batch for batch in pending if batch.joined.status != "pending"]:
-                found, error = outcome(self.cluster, [batch.joined])
-                if error is None:
-                    yield self._n_rows(batch.chunks), found[0]
-                else:
-                    yield from self._recover(batch, todo)
-                pending.remove(batch)
-                batch.release()
+        todo = [missing for chunk in self._chunks() for missing in done.left_of(*chunk)]
+        n_tasks = _PENDING * self.cluster.n_threads
+        size = max(1, min(FAN_IN, len(todo) // n_tasks))
+        batches = [todo[i : i + size] for i in range(0, len(todo), size)]
+        work = Work(self.cluster, self._submit_all, self._renew, halves, self._refusal)
+        run = Batches(work, "btests_join", join, math.ceil(n_tasks / size))
+        with closing(run.results(batches)) as results:
+            for items, found in results:
+                yield sum(sum(self.plan.start(last)) - sum(self.plan.start(first)) for first, last in items), found
 
     def _chunks(self) -> list[Chunk]:
         bytes_per_pair, cluster, sizes = row_bytes(self.x, self.y), self.cluster, self.cluster.sizes
-        shards = [shard.rows for sample in (self.x, self.y) for shard in _sharded(sample).shards]
-        largest = max(rows.last - rows.first for rows in shards) * bytes_per_pair // 2
+        largest = max(_sharded(sample).largest_shard for sample in (self.x, self.y)) * bytes_per_pair // 2
         most = max(largest, sizes.chunk)
         if cluster.memory:
             most = min(most, cluster.memory // MEMORY_RATIO)
@@ -175,16 +146,24 @@ class BlockRun:
         budget = max(1, min(most, max(sizes.least, total // (4 * cluster.n_threads))))
         return chunks(self.plan, bytes_per_pair, budget, n_kernels=len(self.statistic.kernels))
 
-    def _submit(self, some: list[Chunk]) -> _Batch:
-        by_worker = self._by_worker()
-        futures = [self._submit_chunk(chunk, by_worker) for chunk in some]
-        if len(futures) == 1:
-            return _Batch(some, futures, futures[0])
-        return _Batch(some, futures, self.cluster.submit("btests_join", join, futures, priority=2))
+    def _submit_all(self, some: Sequence[Chunk]) -> list[Any]:
+        x, y = (_sharded(sample).by_worker() for sample in (self.x, self.y))
+        by_worker = [(home, (x.get(home, []), y.get(home, []))) for home in {**x, **y}]
+        return [self._submit(chunk, by_worker) for chunk in some]
 
-    def _submit_chunk(
-        self, chunk: Chunk, by_worker: Sequence[tuple[str, tuple[list[ShardFuture], list[ShardFuture]]]]
-    ) -> Any:
+    def _renew(self) -> None:
+        for sample in (self.x, self.y):
+            _sharded(sample).settle()
+
+    def _refusal(self, chunk: Chunk) -> ClusterError:
+        b_x, b_y = -(-self.plan.n_x // self.plan.n_blocks), -(-self.plan.n_y // self.plan.n_blocks)
+        b = max(2, min(self.plan.block_size // 2, math.isqrt(self.cluster.memory // 288) or self.plan.block_size))
+        return ClusterError(
+            f"workers were lost while computing a single block of {b_x} and {b_y} rows, and a worker may take "
+            f"{self.cluster.limit}; take block_size={b} or less, or give workers more"
+        )
+
+    def _submit(self, chunk: Chunk, by_worker: Sequence[tuple[str, Sequence[list[Any]]]]) -> Any:
         starts, ends = self.plan.start(chunk[0]), self.plan.start(chunk[1])
         rows, ranges = [], []
         same = self.x.permuted.dtype == self.y.permuted.dtype
@@ -192,54 +171,16 @@ class BlockRun:
             dtype = sample.permuted.dtype if same else np.dtype(np.float64)
             rows.append(ChunkRows(start, end - start, sample.width, dtype, sample.location, sample.scales))
             ranges.append((sample.begin + start, sample.begin + end))
-        pieces = []
+        pieces, samples = [], (_sharded(self.x), _sharded(self.y))
         for home, of_both in by_worker:
             shards = [
-                [shard.future for shard in own if shard.overlaps(*wanted)]
-                for own, wanted in zip(of_both, ranges, strict=True)
+                [shard for shard in own if sample.may_hold(shard, *wanted)]
+                for sample, own, wanted in zip(samples, of_both, ranges, strict=True)
             ]
             if any(shards):
                 pieces.append(self.cluster.submit(_PIECES, collect_pieces, shards, ranges, home=home))
         task, of = BlockTask(self.statistic, self.plan, self.cluster.instructions), f"{chunk[0]}-{chunk[1]}"
         return self.cluster.submit("btests_summarize", summarize_chunk, pieces, rows, task, chunk, of=of, priority=1)
-
-    def _by_worker(self) -> list[tuple[str, tuple[list[ShardFuture], list[ShardFuture]]]]:
-        """Return for each worker its shards of x and of y."""
-        x, y = (_sharded(sample).by_worker() for sample in (self.x, self.y))
-        return [(home, (x.get(home, []), y.get(home, []))) for home in {**x, **y}]
-
-    def _n_rows(self, some: list[Chunk]) -> int:
-        return sum(sum(self.plan.start(last)) - sum(self.plan.start(first)) for first, last in some)
-
-    def _recover(self, batch: _Batch, todo: deque[Chunk]) -> Found:
-        """Yield the chunks of a failed batch that are computed; put the halves of the others back."""
-        wait(self.cluster, batch.futures)
-        for chunk, future in zip(batch.chunks, batch.futures, strict=True):
-            found, error = outcome(self.cluster, [future])
-            if error is None:
-                yield self._n_rows([chunk]), found[0]
-                continue
-            if not is_lost_worker(error):
-                raise error
-            first, last = chunk
-            if last - first > 1:
-                middle = (first + last) // 2
-                todo.extendleft([(middle, last), (first, middle)])
-            elif chunk not in self._retried:
-                self._retried.add(chunk)
-                self._alone.append(chunk)
-            else:
-                self._refuse()
-        for sample in (self.x, self.y):  # shards that were lost with a worker too often
-            _sharded(sample).settle()
-
-    def _refuse(self) -> NoReturn:
-        b_x, b_y = -(-self.plan.n_x // self.plan.n_blocks), -(-self.plan.n_y // self.plan.n_blocks)
-        b = max(2, min(self.plan.block_size // 2, math.isqrt(self.cluster.memory // 288) or self.plan.block_size))
-        raise ClusterError(
-            f"workers were lost while computing a single block of {b_x} and {b_y} rows, and a worker may take "
-            f"{self.cluster.limit}; take block_size={b} or less, or give workers more"
-        )
 
 
 def on_workers(
@@ -252,10 +193,10 @@ def on_workers(
     of_x, of_y = _sharded(x), _sharded(y)
     if adds_rows(statistic):
         sides = Side.of(x, of_x.permuted.order, y), Side.of(y, of_y.permuted.order, x)
-        return SumRun(of_x.cluster, statistic, sides, (of_x.tasks, of_y.tasks), plan).run(done)
+        return SumRun(of_x.cluster, statistic, sides, (of_x.source, of_y.source), plan).summaries(done)
     for sample in (of_x, of_y):
         sample.move()
-    return BlockRun(of_x.cluster, statistic, x, y, plan).run(done)
+    return BlockRun(statistic, x, y, plan).summaries(done)
 
 
 def _sharded(sample: OutOfCoreSample) -> ShardedSample:

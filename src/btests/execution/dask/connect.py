@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import platform
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
+import numpy as np
+
+from btests import _core
+from btests._core.constants import INSTRUCTION_SETS
 from btests._imports import optional
 from btests._text import brief
 from btests.data.dask_source import is_dask
 from btests.execution.dask.cluster import Cluster, ClusterError, Scheduler, TaskSizes, Timeouts, are_paused
-from btests.execution.dask.environment import Environment, common_instructions, quiet, this_environment
+from btests.execution.dask.futures import quiet
 from btests.execution.dask.local import local_client
 
 
@@ -217,3 +223,48 @@ def _checked(client: Any, timeouts: Timeouts, sizes: TaskSizes) -> Cluster:
 def _first_line(error: BaseException) -> str:
     text = str(error).strip() or type(error).__name__
     return text.splitlines()[0].rstrip(". ")
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """Versions of Python, numpy and btests, and the instruction set, of a process."""
+
+    python: str
+    numpy: str
+    btests: str
+    instructions: str
+
+
+def this_environment() -> Environment:
+    """Return the environment of the process that runs this."""
+    version: str = sys.modules["btests"].__version__  # the package itself is above this module in the import order
+    return Environment(platform.python_version(), np.__version__, version, _core.instruction_set())
+
+
+def common_instructions(workers: dict[str, Environment]) -> str:
+    """Return the best instruction set of this process and all workers; raise unless their versions are the same."""
+    here = this_environment()
+    for address, there in workers.items():
+        for what, ours, theirs in (
+            ("btests", here.btests, there.btests),
+            ("numpy", here.numpy, there.numpy),
+            ("Python", _minor(here.python), _minor(there.python)),
+        ):
+            if ours != theirs:
+                raise ClusterError(
+                    f"the worker {address} has {what} {theirs}, and this process has {ours}; "
+                    "install the same on both, or answers may differ"
+                )
+        if (there.instructions == "none") != (here.instructions == "none"):
+            lacking = f"the worker {address}" if there.instructions == "none" else "this process"
+            raise ClusterError(
+                f"{lacking} has no compiled loops, and others have; they round differently: build btests there"
+            )
+    if here.instructions == "none":
+        return "none"
+    # Loops of different instruction sets round differently. A machine that has one has those that are weaker.
+    return min((one.instructions for one in (here, *workers.values())), key=list(INSTRUCTION_SETS).index)
+
+
+def _minor(version: str) -> str:
+    return ".".join(version.split(".")[:2])

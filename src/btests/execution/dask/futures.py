@@ -1,21 +1,57 @@
-"""Wait for futures and translate failures of the cluster into `ClusterError`."""
+"""Wait for futures and translate failures of the cluster into `ClusterError`; dask's logging of them is silenced."""
 
 from __future__ import annotations
 
 import asyncio
 import concurrent.futures
 import ctypes
+import logging
 import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import partial
+from threading import Lock
 from typing import Any, NoReturn
 
 from btests.execution.dask.cluster import Cluster, ClusterError, are_paused
-from btests.execution.dask.environment import quiet
+
+# Of dask; its client has a level of its own. Tornado's loop logs messages to a scheduler that was just lost.
+_LOGGERS = ("distributed", "distributed.client", "tornado.application")
 
 _CANCELLED = (asyncio.CancelledError, concurrent.futures.CancelledError)
+
+
+@dataclass(slots=True)
+class _Silence:
+    """Number of blocks that silence dask, in all threads, and the levels before the first of them."""
+
+    count: int = 0
+    levels: list[int] = field(default_factory=list)
+    lock: Any = field(default_factory=Lock)
+
+
+_silence = _Silence()
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Silence dask's logging of lost connections inside the block; callers raise `ClusterError` instead."""
+    with _silence.lock:
+        if not _silence.count:
+            _silence.levels = [logging.getLogger(name).level for name in _LOGGERS]
+            for name in _LOGGERS:
+                logging.getLogger(name).setLevel(logging.CRITICAL)
+        _silence.count += 1
+    try:
+        yield
+    finally:
+        with _silence.lock:
+            _silence.count -= 1
+            if not _silence.count:
+                for name, level in zip(_LOGGERS, _silence.levels, strict=True):
+                    logging.getLogger(name).setLevel(level)
 
 
 @contextmanager

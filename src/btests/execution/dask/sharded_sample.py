@@ -9,16 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from btests.data.arrays import ArraySource
 from btests.data.permuted import PermutedRows, paths_of
 from btests.data.row_permutation import Permuted
 from btests.data.source import Rows, Source
 from btests.execution.dask.cluster import Cluster, ClusterError
-from btests.execution.dask.environment import path_exists
-from btests.execution.dask.futures import failure, is_lost_worker, outcome, release, submitting, wait
-from btests.execution.dask.range_tasks import RangeTasks
-from btests.execution.dask.row_ranges import RowRange
-from btests.execution.dask.row_sampling import rows_of_source
+from btests.execution.dask.futures import is_lost_worker, outcome, release, submitting
+from btests.execution.dask.row_ranges import RangeReader, RemoteSource, RowRange
 from btests.execution.dask.shards import RowPositions, extents, rows_at, write_shard
+from btests.execution.dask.tasks import TaskList
 from btests.plan import Index
 
 # Rows that are fetched at a time where a few are needed, from shards and from sources: callers that need the first need
@@ -30,29 +29,6 @@ _POSITIONS = 2**20
 
 # Attempts to fetch a few rows while workers are lost.
 _ATTEMPTS = 3
-
-
-@dataclass(slots=True)
-class ShardFuture:
-    """Rows of a sample and the future of the shard that holds them.
-
-    ``extent`` is the first position of the shard and one more than its last, None if any position is possible.
-    """
-
-    rows: RowRange
-    future: Any = None
-    extent: tuple[int, int] | None = None
-
-    def overlaps(self, first: int, last: int) -> bool:
-        """Return whether the shard may hold positions in ``first .. last - 1``."""
-        return self.extent is None or (self.extent[0] < last and first < self.extent[1])
-
-    def holds_any(self, positions: Index) -> bool:
-        """Return whether the shard may hold one of some increasing positions."""
-        if self.extent is None:
-            return True
-        a, b = np.searchsorted(positions, self.extent)
-        return bool(a < b)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,19 +43,21 @@ class ShardedSample:
         The source, and the permutation of its rows.
     label : str
         x or y.
-    shards : list of ShardFuture
-        All shards, none before they are needed; one whose worker was lost is replaced.
     """
 
     cluster: Cluster
     permuted: PermutedRows
     label: str
-    shards: list[ShardFuture] = field(default_factory=list, repr=False)
-    tasks: RangeTasks = field(init=False, repr=False)
+    source: RemoteSource = field(init=False, repr=False)
+    _shards: TaskList = field(init=False, repr=False)  # none before they are needed
+    _extents: dict[str, tuple[int, int]] = field(init=False, repr=False, default_factory=dict)
     _prefetched: dict[int, Rows] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tasks", RangeTasks(self.cluster, self.permuted.source, self.label))
+        source = RemoteSource(self.cluster, self.permuted.source, self.label)
+        shards = TaskList(source.work("btests_shard", write_shard, lambda rows: (self._positions(rows),)))
+        object.__setattr__(self, "source", source)
+        object.__setattr__(self, "_shards", shards)
 
     @classmethod
     def submit(cls, cluster: Cluster, permuted: PermutedRows, label: str, *, moves_rows: bool = True) -> ShardedSample:
@@ -93,15 +71,26 @@ class ShardedSample:
 
     def move(self) -> None:
         """Submit the tasks that read all rows into shards, unless they are there."""
-        if self.shards:
+        if self._shards.tasks:
             return
+        some: list[RowRange] = []
         with submitting(self.cluster):
-            self.shards.extend(map(ShardFuture, self.tasks.ranges()))
             try:
-                self._submit(self.shards)
+                for rows in self.source.ranges():
+                    some.append(rows)
+                    if sum(one.last - one.first for one in some) >= _POSITIONS:
+                        self._shards.submit(some)
+                        some = []
+                self._shards.submit(some)
             except BaseException:
                 self.close()
                 raise
+
+    @property
+    def largest_shard(self) -> int:
+        """Rows of the largest shard."""
+        ranges: list[RowRange] = [task.item for task in self._shards.tasks]
+        return max(rows.last - rows.first for rows in ranges)
 
     @property
     def how(self) -> str:
@@ -143,68 +132,88 @@ class ShardedSample:
         if np.any(positions != np.arange(first, first + len(positions))):
             return self._fetch(positions)
         if len(self._prefetched.get(first, ())) < len(positions):
-            more = _PREFETCH if self.shards else _FROM_SOURCE
+            more = _PREFETCH if self._shards.tasks else _FROM_SOURCE
             end = min(len(self.permuted), first + max(more, len(positions)))
             self._prefetched[first] = self._fetch(np.arange(first, end, dtype=np.int64))
         return self._prefetched[first][: len(positions)]
 
     def close(self) -> None:
         """Release all shards, whose files are then removed."""
-        release(shard.future for shard in self.shards)
-        self.shards.clear()
-        self.tasks.close()
+        self._shards.release()
+        self._extents.clear()
+        self.source.close()
         self._prefetched.clear()
         self.permuted.close()
 
     def settle(self) -> None:
         """Wait for all shards; those whose workers were lost are read again, alone or in smaller pieces."""
-        self._wait()
+        self._shards.settle()
         if self.how != "exact":
-            for shards, found in self._map_workers("btests_extents", lambda shard: shard.extent is None, extents):
-                for shard, extent in zip(shards, found, strict=True):
-                    shard.extent = extent
+            for shards, found in self._map_workers("btests_extents", lambda key: key not in self._extents, extents):
+                self._extents.update(zip((shard.key for shard in shards), found, strict=True))
 
-    def by_worker(self, which: Callable[[ShardFuture], bool] = lambda shard: True) -> dict[str, list[ShardFuture]]:
-        """Return shards by the address of the worker that holds them; under "" those that are pending."""
-        shards = list(filter(which, self.shards))
-        holders = self.cluster.scheduler.who_has([shard.future for shard in shards]) if shards else {}
-        found: dict[str, list[ShardFuture]] = {}
+    def by_worker(self) -> dict[str, list[Any]]:
+        """Return the futures of shards by the address of the worker that holds them; under "" those of pending ones."""
+        return self._by_worker(lambda key: True)
+
+    def may_hold(self, shard: Any, first: int, last: int) -> bool:
+        """Return whether a shard may hold positions in ``first .. last - 1``."""
+        extent = self._extents.get(shard.key)
+        return extent is None or (extent[0] < last and first < extent[1])
+
+    def _by_worker(self, which: Callable[[str], bool]) -> dict[str, list[Any]]:
+        shards = [future for future in self._shards.futures if which(future.key)]
+        holders = self.cluster.scheduler.who_has(shards) if shards else {}
+        found: dict[str, list[Any]] = {}
         for shard in shards:
-            addresses = holders.get(shard.future.key) or ("",)
-            found.setdefault(min(addresses), []).append(shard)
+            found.setdefault(min(holders.get(shard.key) or ("",)), []).append(shard)
         return found
 
     def _fetch(self, positions: Index) -> Rows:
-        if not self.shards:
-            return rows_of_source(self.tasks, self.permuted, positions)
+        if not self._shards.tasks:
+            return self._fetch_stored(positions)
         wanted, back = np.unique(positions, return_inverse=True)
         rows = np.empty((len(wanted), self.width), dtype=self.dtype)
+
+        def holds_any(key: str) -> bool:
+            a, b = np.searchsorted(wanted, self._extents.get(key, (0, len(self.permuted))))
+            return bool(a < b)
+
         with submitting(self.cluster):
             self.settle()
-            for _, (places, own) in self._map_workers(
-                "btests_rows", lambda shard: shard.holds_any(wanted), rows_at, wanted
-            ):
+            for _, (places, own) in self._map_workers("btests_rows", holds_any, rows_at, wanted):
                 rows[np.searchsorted(wanted, places)] = own
         return np.asarray(rows[back])
 
-    def _wait(self) -> None:
-        wait(self.cluster, [shard.future for shard in self.shards])
-        for shard in list(self.shards):
-            error = failure(self.cluster, shard.future)
-            if error is None:
-                continue
-            if not is_lost_worker(error):
-                raise error
-            self._retry(shard)
+    def _fetch_stored(self, positions: Index) -> Rows:
+        """Return rows that workers read from where they are stored."""
+        if isinstance(self.permuted.source, ArraySource):
+            return self.permuted.at(positions)
+        numbers, back = np.unique(self.permuted.order.at(positions), return_inverse=True)
+
+        def wanted(rows: RowRange) -> tuple[Index]:
+            return (numbers[slice(*np.searchsorted(numbers, [rows.first, rows.last]))],)
+
+        tasks = TaskList(self.source.work("btests_rows", take_rows, wanted))
+        with submitting(self.cluster):
+            try:
+                tasks.submit([rows for rows in self.source.ranges() if wanted(rows)[0].size])
+                tasks.settle()
+                found, error = outcome(self.cluster, tasks.futures)
+            finally:
+                tasks.release()
+        if error is not None:
+            raise error
+        return np.asarray(np.concatenate([np.empty((0, self.width), dtype=self.dtype), *found])[back])
 
     def _map_workers(
-        self, prefix: str, which: Callable[[ShardFuture], bool], function: Any, *arguments: Any
-    ) -> list[tuple[list[ShardFuture], Any]]:
+        self, prefix: str, which: Callable[[str], bool], function: Any, *arguments: Any
+    ) -> list[tuple[list[Any], Any]]:
         """Return for each worker those of its shards that are wanted, and what a function of them returns there."""
         for _ in range(_ATTEMPTS):
-            by_worker = self.by_worker(which)
+            by_worker = self._by_worker(which)
             tasks = [
-                self.cluster.submit(prefix, function, *arguments, [shard.future for shard in shards], home=home)
+                self.cluster.submit(prefix, function, *arguments, shards, home=home)
                 for home, shards in by_worker.items()
             ]
             try:
@@ -215,31 +224,11 @@ class ShardedSample:
                 return list(zip(by_worker.values(), found, strict=True))
             if not is_lost_worker(error):
                 raise error
-            self._wait()  # a shard may have been lost with its worker too often
+            self._shards.settle()  # a shard may have been lost with its worker too often
         raise ClusterError(
             f"workers were lost, {_ATTEMPTS} times, while reading rows of {self.label} from their disks, and a worker "
             f"may take {self.cluster.limit}; give workers more"
         )
-
-    def _retry(self, shard: ShardFuture) -> None:
-        """Read a shard again whose workers were lost, alone or in smaller pieces."""
-        release([shard.future])
-        found = self.tasks.retry("btests_shard", write_shard, shard.rows, lambda rows: (self._positions(rows),))
-        i = self.shards.index(shard)
-        self.shards[i : i + 1] = [ShardFuture(rows, future) for rows, future in found]
-
-    def _submit(self, shards: list[ShardFuture]) -> None:
-        """Submit the tasks of shards; positions that are sent along make no graph too large."""
-        some: list[ShardFuture] = []
-        for i, shard in enumerate(shards):
-            some.append(shard)
-            if i + 1 < len(shards) and sum(one.rows.last - one.rows.first for one in some) < _POSITIONS:
-                continue
-            where = [(self._positions(one.rows),) for one in some]
-            futures = self.tasks.submit("btests_shard", write_shard, [one.rows for one in some], where)
-            for one, future in zip(some, futures, strict=True):
-                one.future = future
-            some = []
 
     def _positions(self, rows: RowRange) -> RowPositions:
         order = self.permuted.order
@@ -247,6 +236,16 @@ class ShardedSample:
             return RowPositions(rows.first, rows.last, order, None)
         positions = order.positions(np.arange(rows.first, rows.last, dtype=np.int64))
         return RowPositions(rows.first, rows.last, None, positions.astype(np.uint32))
+
+
+def take_rows(rows: RangeReader, numbers: Index) -> Rows:
+    """Return rows of increasing numbers of a range: (m,) to (m, width)."""
+    return rows.take(numbers)
+
+
+def path_exists(path: str) -> bool:
+    """Return whether a path exists for the process that runs this."""
+    return os.path.exists(path)
 
 
 def _check_files(cluster: Cluster, source: Source) -> None:
