@@ -4,25 +4,35 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from btests._option_checks import is_data
-from btests._text import brief
+from btests._text import brief, shortly
 from btests._validation import check_threads
 from btests.block_size import FEATURES
 from btests.conclude import Provenance, conclude
 from btests.kernels.combination import shortened
 from btests.kernels.kernel import Kernel
-from btests.kernels.serialization import to_spec
+from btests.kernels.serialization import from_spec, to_spec
 from btests.nulls import Null
 from btests.nulls.named_nulls import null_of
 from btests.nulls.null import wants_gram
-from btests.partial_result_file import as_path, load, save
 from btests.result import TestResult
 from btests.selection import Aggregate
-from btests.statistics.feature_stream import StreamedFeatures
+from btests.statistics import with_accuracy
+from btests.statistics.feature_stream import StreamedFeatures, check_sums, features_of
+from btests.statistics.mmd import accuracies
 from btests.summary import Summary
+from btests.summary_file import arrays_of, parts_of, read_arrays, summaries_of, whole_number, write_arrays
+from btests.symmetries import SwapGroups, SwapTuples, Symmetry
+
+# Symmetries by name.
+_SYMMETRIES: dict[str, Symmetry] = {"SwapGroups": SwapGroups(), "SwapTuples": SwapTuples()}
+
+# Fields that a file holds as they are.
+_PLAIN = ("seed", "correction", "weights", "engine", "order", "n_pending", "width", "dtype")
 
 # What a message calls that in which partial results differ, where its name does not say it.
 _IN_WORDS = {"width": "the number of columns", "dtype": "their arithmetic (dtype)"}
@@ -155,12 +165,82 @@ class PartialResult:
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write a file that ``PartialResult.load`` reads; one that exists is overwritten with ``force`` alone."""
-        save(self, as_path(path), force=force)
+        path = _as_path(path)
+        try:
+            write_arrays(path, self._header(), arrays_of(self.summaries), force=force)
+        except FileExistsError:
+            raise ValueError(f"{str(path)!r} exists; give another name, or force=True to write over it") from None
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> PartialResult:
         """Return the partial result that a file holds."""
-        return PartialResult(**load(as_path(path)))
+        path = _as_path(path)
+        header, arrays = read_arrays(path)
+        if "checkpoint" in header:
+            raise ValueError(
+                f"{str(path)!r} is a checkpoint, which the call that wrote it goes on from, and no partial result"
+            )
+        try:
+            return _partial_of(header, arrays)
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
+            raise ValueError(f"{str(path)!r} is a damaged partial result: {shortly(error)}") from None
+
+    def _header(self) -> dict[str, Any]:
+        """Return everything but the arrays, fit for JSON."""
+        named = {name: getattr(self, name) for name in _PLAIN}
+        return named | {
+            "kernels": [to_spec(kernel) for kernel in self.kernels],
+            "kernel_scale": [summary.kernel_scale for summary in self.summaries],
+            "parts": parts_of(self.summaries[0]),
+            "symmetry": type(self.summaries[0].symmetry).__name__,
+            "features": None if self.features is None else asdict(self.features),
+        }
+
+
+def _as_path(path: object) -> Path:
+    """Return the path of a file, or say that this is none."""
+    if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
+        raise TypeError(f"a path is needed, got {brief(path)}")
+    return Path(path)
+
+
+def _partial_of(header: dict[str, Any], arrays: dict[str, Any]) -> PartialResult:
+    """Return the partial result of a header and arrays; raise where they do not fit together."""
+    kernels = tuple(from_spec(spec) for spec in header["kernels"])
+    features = features_of(header.get("features"), kernels)
+    n_summaries = len(kernels) if features is None else features.n_levels(kernels)
+    if not kernels or len(header["kernel_scale"]) != n_summaries:
+        raise ValueError("there must be a kernel, and a typical size for each kernel")
+    symmetry = _SYMMETRIES.get(header.get("symmetry", "SwapGroups"))
+    if symmetry is None:
+        raise ValueError(f"no symmetry is called {header['symmetry']!r}")
+    summaries = summaries_of(header["parts"], arrays, n_summaries, symmetry)
+    check_sums(features, kernels, summaries)
+    weights = None if header["weights"] is None else tuple(float(w) for w in header["weights"])
+    if len(kernels) > 1:
+        Aggregate(kernels, header["correction"], weights)  # says what is wrong with them
+    if weights is not None and len(weights) != len(kernels):
+        raise ValueError(f"there are {len(weights)} weights for {len(kernels)} kernels")
+    if header["order"] not in ("exact", "buffered", "as stored"):
+        raise ValueError(f"rows cannot be in the order {header['order']!r}")
+    waiting_x, waiting_y = (whole_number(n, "a number of rows") for n in header["n_pending"])
+    width, dtype = header.get("width"), header.get("dtype", "float64")  # the first files did not tell them
+    if dtype not in ("float64", "float32"):
+        raise ValueError(f"nothing is computed in {dtype!r}")
+    scales = [float(kernel_scale) for kernel_scale in header["kernel_scale"]]
+    return PartialResult(
+        kernels,
+        summaries if features else with_accuracy(summaries, accuracies(kernels, scales)),
+        whole_number(header["seed"], "the seed"),
+        str(header["correction"]),
+        weights,
+        str(header["engine"]),
+        header["order"],
+        (waiting_x, waiting_y),
+        None if width is None else whole_number(width, "the number of columns"),
+        dtype,
+        features,
+    )
 
 
 def _named(kernels: tuple[Kernel, ...]) -> str:

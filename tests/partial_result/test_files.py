@@ -28,7 +28,7 @@ from btests import (
     PartialResult,
     Stream,
 )
-from btests.partial_result_file import digest_of
+from btests.summary_file import digest_of
 from tests.partial_result.test_partial_result import assert_equal, rows, stream_of
 
 
@@ -128,7 +128,7 @@ def test_a_full_disk_leaves_what_was_there(saved: Path, monkeypatch: pytest.Monk
 
     for name in ("replace", "fsync"):
         with monkeypatch.context() as patch:
-            patch.setattr(f"btests.partial_result_file.os.{name}", full)
+            patch.setattr(f"btests.atomic_file.os.{name}", full)
             with pytest.raises(ValueError, match=r"cannot write .*day\.partial result.*: No space left on device"):
                 stream_of(300, 1).partial().save(saved, force=True)
     assert saved.read_bytes() == before

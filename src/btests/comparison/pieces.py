@@ -27,7 +27,7 @@ from btests.data.formats import is_stream
 from btests.data.fragment import can_be_split
 from btests.data.record_batches import plain_bytes
 from btests.execution.checkpoint import Recorder
-from btests.partial_result_file import read_arrays
+from btests.summary_file import read_arrays
 
 
 def reads_in_pieces(a: Any, b: Any, options: Options) -> bool:

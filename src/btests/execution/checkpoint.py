@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,8 @@ import numpy as np
 
 from btests._validation import check_seed
 from btests.execution.dask import ClusterError
-from btests.kernels.serialization import Named
-from btests.partial_result import PartialResult
-from btests.partial_result_file import arrays_of, fields_of, header_of, read_arrays, write_arrays
 from btests.summary import Summary
-from btests.symmetries import SwapGroups
+from btests.summary_file import arrays_of, parts_of, read_arrays, summaries_of, write_arrays
 
 # Seconds between two saves; the file is small.
 _SECONDS = 5.0
@@ -66,7 +62,7 @@ class Recorder:
         try:
             for i, task in enumerate(saved["tasks"]):
                 own = {name.split(":", 1)[1]: a for name, a in arrays.items() if name.startswith(f"{i}:")}
-                self._done[task["digest"]] = fields_of(task["partial"], own)["summaries"]
+                self._done[task["digest"]] = summaries_of(task["parts"], own, task["n_members"])
             return int(saved["seed"])
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise ValueError(f"{str(path)!r} is a damaged checkpoint: {error}") from None
@@ -125,11 +121,9 @@ class Recorder:
         tasks = []
         for i, (digest, summaries) in enumerate(self._done.items()):
             # Without the symmetry, which the statistic of the same call has again.
-            plain = tuple(replace(summary, symmetry=SwapGroups()) for summary in summaries)
-            partial = PartialResult(tuple(Named(str(j)) for j in range(len(summaries))), plain, self.seed)
-            arrays |= {f"{i}:{name}": np.asarray(a) for name, a in arrays_of(partial).items()}
-            tasks.append({"digest": digest, "partial": header_of(partial)})
-        header = header_of(partial) | {"checkpoint": {"run": self._run, "seed": self.seed, "tasks": tasks}}
+            arrays |= {f"{i}:{name}": np.asarray(a) for name, a in arrays_of(summaries).items()}
+            tasks.append({"digest": digest, "parts": parts_of(summaries[0]), "n_members": len(summaries)})
+        header = {"checkpoint": {"run": self._run, "seed": self.seed, "tasks": tasks}}
         # Another process may have begun with the same file: of the same run the last one to save is right as well.
         is_there = path.exists()  # once: a file that comes after this is not overwritten
         if is_there and _stamp(path) != self._stamp:
