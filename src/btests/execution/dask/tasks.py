@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
 
 from btests.execution.dask.cluster import Cluster, ClusterError
@@ -12,9 +13,6 @@ from btests.execution.dask.futures import failure, is_lost_worker, outcome, rele
 
 #: Maximum number of results that are joined by one task.
 FAN_IN = 8
-
-# Attempts to join the results of a batch while workers are lost.
-_ATTEMPTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,35 +68,58 @@ class TaskList:
         """Return when all tasks are finished; submit those again whose workers were lost: alone, then in halves."""
         wait(self.work.cluster, self.futures)
         for task in list(self.tasks):
-            if self._is_lost(task.future):
+            if self._finished(task)[1] is not None:
                 release([task.future])
                 i = self.tasks.index(task)
-                self.tasks[i : i + 1] = self._retried(task.item)
+                self.tasks[i : i + 1] = [found for found, _ in self._again(task.item, self._finished)]
+
+    def results(self) -> Iterator[Any]:
+        """Yield the result of each task, or of its halves: no worker that is lost later takes results along."""
+        for task in self.tasks:
+            found, error = self._fetched(task)
+            release([task.future])
+            if error is None:
+                yield found
+                continue
+            for again, result in self._again(task.item, self._fetched):
+                release([again.future])
+                yield result
 
     def release(self) -> None:
         """Release all futures."""
         release(self.futures)
         self.tasks.clear()
 
-    def _retried(self, item: Any) -> list[Task]:
-        """Submit an item again, perhaps lost because of another task: alone, then in halves."""
+    def _again(self, item: Any, ended: Callable[[Task], tuple[Any, Exception | None]]) -> Iterator[tuple[Task, Any]]:
+        """Yield finished tasks of an item that was lost, perhaps because of another: alone, then of its halves."""
         self.work.renew()
-        (future,) = self.work.submit([item])
-        wait(self.work.cluster, [future])
-        if not self._is_lost(future):
-            return [Task(item, future)]
-        release([future])
+        task = Task(item, self.work.submit([item])[0])
+        found, error = ended(task)
+        if error is None:
+            yield task, found
+            return
+        release([task.future])
         halves = self.work.halves(item)
         if halves is None:
             raise self.work.refusal(item)
-        return [task for half in halves for task in self._retried(half)]
+        for half in halves:
+            yield from self._again(half, ended)
 
-    def _is_lost(self, future: Any) -> bool:
-        """Return whether the workers of a task that is done were lost; raise any other error."""
-        error = failure(self.work.cluster, future)
-        if error is not None and not is_lost_worker(error):
-            raise error
-        return error is not None
+    def _finished(self, task: Task) -> tuple[None, Exception | None]:
+        """Return the error of a task whose workers were lost, if it is; raise any other."""
+        wait(self.work.cluster, [task.future])
+        return None, _unless_lost(failure(self.work.cluster, task.future))
+
+    def _fetched(self, task: Task) -> tuple[Any, Exception | None]:
+        """Return the result of a task, or the error if its workers were lost; raise any other."""
+        found, error = outcome(self.work.cluster, [task.future])
+        return (found[0], None) if error is None else (None, _unless_lost(error))
+
+
+def _unless_lost(error: Exception | None) -> Exception | None:
+    if error is not None and not is_lost_worker(error):
+        raise error
+    return error
 
 
 @dataclass(slots=True)
@@ -112,8 +133,7 @@ class Batch:
 
     def join(self, prefix: str, function: Callable[[Sequence[Any]], Any]) -> None:
         """Submit the tree of tasks."""
-        release(self.joins)
-        self.joins, level = [], self.tasks.futures
+        level = self.tasks.futures
         while len(level) > 1:
             groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
             level = [self.tasks.work.cluster.submit(prefix, function, group, priority=2) for group in groups]
@@ -169,22 +189,15 @@ class Batches:
                     batch.release()
 
     def _result(self, batch: Batch, pending: Sequence[Batch]) -> Any:
-        """Return the result of a batch that is done; retry its tasks, after all other tasks, if workers were lost."""
+        """Return the result of a batch that is done; if workers were lost, join the results of its tasks here."""
         cluster = self.work.cluster
-        for attempt in range(_ATTEMPTS + 1):
-            found, error = outcome(cluster, [batch.total])
-            if error is None:
-                return found[0]
-            if not is_lost_worker(error):
-                raise error
-            if attempt < _ATTEMPTS:
-                wait(cluster, [future for other in pending for future in (*other.tasks.futures, other.total)])
-                batch.tasks.settle()
-                batch.join(self.prefix, self.join)
-        raise ClusterError(
-            f"workers were lost, {_ATTEMPTS} times, while joining results, and a worker may take {cluster.limit}; "
-            "give workers more"
-        )
+        found, error = outcome(cluster, [batch.total])
+        if _unless_lost(error) is None:
+            return found[0]
+        release(batch.joins)
+        # What is retried is alone on the cluster.
+        wait(cluster, [future for other in pending for future in (*other.tasks.futures, other.total)])
+        return reduce(lambda total, other: self.join([total, other]), batch.tasks.results())
 
 
 @dataclass(slots=True)
