@@ -19,7 +19,8 @@ from btests.execution.dask.row_sums import Chunk, Side, SumRun
 from btests.execution.dask.sharded_sample import ShardedSample
 from btests.execution.dask.shards import Shard, concatenated
 from btests.execution.dask.tasks import FAN_IN, Batches, Work
-from btests.execution.out_of_core import Done, Found, OutOfCoreSample, chunks, divided, row_bytes
+from btests.execution.out_of_core import Done, Found, chunks
+from btests.execution.out_of_core_sample import OutOfCoreSample, divided, row_bytes
 from btests.plan import Array, Plan
 from btests.statistics import Statistic, adds_rows, summarize_blocks
 from btests.summary import Summary

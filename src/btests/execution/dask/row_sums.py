@@ -18,7 +18,8 @@ from btests.execution.dask.cluster import Cluster, ClusterError
 from btests.execution.dask.futures import submitting
 from btests.execution.dask.row_ranges import MEMORY_RATIO, RangeReader, RemoteSource, RowRange
 from btests.execution.dask.tasks import Batches, SharedValue, Work
-from btests.execution.out_of_core import Done, Found, OutOfCoreSample, divided
+from btests.execution.out_of_core import Done, Found
+from btests.execution.out_of_core_sample import OutOfCoreSample, divided
 from btests.plan import Array, Plan
 from btests.statistics import Statistic
 from btests.summary import Summary
