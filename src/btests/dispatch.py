@@ -8,13 +8,11 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from btests._validation import check_seed
 from btests.block_size import check_block_rule
 from btests.data.batches import BUFFER_BYTES, Batches
-from btests.data.sample import AnySample
-from btests.designs import Design
 from btests.execution.checkpoint import Recorder, explaining_resume
 from btests.execution.dask import connect
 from btests.execution.samples import (
@@ -31,37 +29,44 @@ from btests.execution.samples import (
 from btests.kernels import Kernel
 from btests.nulls import Null
 from btests.nulls.null import kinds_of_blocks, wants_gram
-from btests.pipeline import Names, Procedure
+from btests.pipeline import Procedure
 from btests.result import TestResult
 from btests.selection import Aggregate, Selector, Setting
 from btests.selection.named_kernels import KERNELS
-from btests.statistics import Executor, StatisticFactory
+from btests.statistics import StatisticFactory
 from btests.statistics.feature_stream import RUN
 from btests.streaming.row_queue import SampleBatches, feed, is_batches
 from btests.streaming.stream import BLOCK_SIZE, Stream
 
+if TYPE_CHECKING:
+    from btests.independence_pipeline import IndependenceProcedure
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """How :func:`btests.btest` was called, but for the samples, and when; the null is an object."""
+    """Arguments of a call of :func:`btests.btest` but the samples, and when it began; the null is an object.
+
+    ``buffer_bytes`` is the size of the buffer, for each sample, that shuffles the rows of batches.
+    """
 
     kernel: Kernel | Selector | Aggregate | str | None
     null: Null
-    seed: int | None
-    scale: bool | None
-    shuffle: bool | str
-    block_size: int | tuple[int, int] | str | None
-    block_exponent: float | None
-    budget: float | None
-    dtype: str
-    n_threads: int | None
-    checkpoint: str | os.PathLike[str] | None
-    progress: Callable[[int, int], None] | None
-    workers: Any
-    began: float
+    seed: int | None = None
+    scale: bool | None = None
+    shuffle: bool | str = True
+    block_size: Any = None
+    block_exponent: float | None = None
+    budget: float | None = None
+    dtype: str = "float64"
+    n_threads: int | None = None
+    checkpoint: str | os.PathLike[str] | None = None
+    progress: Callable[[int, int], None] | None = None
+    workers: Any = None
+    began: float = field(default_factory=time.perf_counter)
     paired: bool = False
     statistic: StatisticFactory | None = None
     features: bool | None = False
+    buffer_bytes: int = BUFFER_BYTES
 
     def run(self, x: Any, y: Any, *, are_objects: bool) -> TestResult | None:
         """Return the answer, or None where all rows are here after all, as objects are, whatever they come in."""
@@ -77,8 +82,8 @@ class Call:
         procedure = Procedure(
             self.kernel, self.null, 0, setting, "", self.began, self.scale, None, paired, self.statistic
         )
-        chunks = Chunks(self.shuffle, self.checkpoint, self.progress, self.workers)
-        return chunks.run(procedure, x, y, self.seed)
+        where: dict[str, Any] = {"shuffle": self.shuffle, "checkpoint": self.checkpoint, "progress": self.progress}
+        return run_out_of_core(procedure, x, y, self.seed, workers=self.workers, **where)
 
     def _in_batches(self, x: Any, y: Any) -> TestResult:
         if self.paired:
@@ -86,8 +91,7 @@ class Call:
         if self.checkpoint is not None:
             raise ValueError(
                 "checkpoint is for rows in files: batches cannot be read again from the middle; save the partial "
-                "result of a "
-                "btests.Stream instead"
+                "result of a btests.Stream instead"
             )
         if self.workers is not None:
             raise ValueError(
@@ -101,122 +105,20 @@ class Call:
                 "block_exponent, budget and block_size='sqrt' need the number of rows, which batches do not tell; "
                 "give block_size as a number"
             )
-        return BatchProcedure(
-            self.kernel,
-            self.null,
-            check_seed(self.seed),
-            self.shuffle,
-            self.block_size,
-            self.dtype,
-            self.n_threads,
-            self.progress,
-            self.began,
-            statistic="features" if self.features else self.statistic,
-        ).run(x, y)
+        return self._run_batches(x, y)
 
-
-class AnyProcedure(Protocol):
-    """A test of samples that may be in files or on a cluster: see :class:`btests.pipeline.Procedure`."""
-
-    @property
-    def design(self) -> Design:
-        """Which samples there are."""
-        ...
-
-    @property
-    def setting(self) -> Setting:
-        """How blocks are made and computed."""
-        ...
-
-    def identity(self) -> str:
-        """Return everything that the result depends on except rows and seed, as text."""
-        ...
-
-    def opened(self, seed: int, executor: Executor, order: str, names: tuple[Names, Names]) -> AnyProcedure:
-        """Return the procedure for samples that were opened, with columns of these names."""
-        ...
-
-    def run(self, x: AnySample, y: AnySample) -> TestResult:
-        """Return the test of two samples."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Chunks:
-    """How rows that are not in memory are read: options of :func:`btests.btest`."""
-
-    shuffle: bool | str
-    checkpoint: str | os.PathLike[str] | None
-    progress: Callable[[int, int], None] | None
-    workers: Any
-
-    def run(self, procedure: AnyProcedure, x: Any, y: Any, seed: int | None) -> TestResult:
-        """Return the test of two samples that are in files, in dask collections or on a cluster."""
-        with connect(self.workers, x, y) as cluster:
-            sources = matched(x, y, procedure.design, cluster)
-            if self.shuffle == "buffered" and len(set(procedure.design.streams)) == 1:
-                raise ValueError(
-                    "shuffle='buffered' would take the rows of x and y apart, which belong together; take True or False"
-                )
-            procedure.setting.rule.check(min(source.n_rows for source in sources))
-            path = None if self.checkpoint is None else Path(self.checkpoint)
-            run = repr((procedure.identity(), self.shuffle, *map(describe, sources))) if path else ""
-            recorder = Recorder(path, run, seed, self.progress)
-            # Features are sums over rows, which stay where they are.
-            moves_rows = procedure.setting.rule.features is False
-            where: dict[str, Any] = {"workers": cluster, "streams": procedure.design.streams, "moves_rows": moves_rows}
-            with (
-                explaining_resume(recorder),
-                closing(open_samples(*sources, recorder.seed, self.shuffle, **where)) as stored,
-            ):
-                names = names_of(x, sources[0]), names_of(y, sources[1])
-                test = procedure.opened(recorder.seed, stored.executor(recorder), stored.order, names)
-                found = test.run(stored.x, stored.y)
-                note = "; ".join(filter(None, (found.note, excluded_parts(*sources))))
-                return replace(found, read=stored.read, note=note)
-
-
-@dataclass(frozen=True, slots=True)
-class BatchProcedure:
-    """Test of two samples of which one or both are iterables of batches.
-
-    Attributes
-    ----------
-    kernel, null, seed, shuffle, dtype, n_threads, statistic
-        As in :func:`btests.btest`.
-    block_size : int or (int, int), optional
-        Rows of a block; two numbers if they differ. None is 256.
-    progress : callable, optional
-        Called with the number of rows so far, and 0: their total is unknown.
-    began : float
-        When the work began, on ``time.perf_counter``.
-    buffer_bytes : int
-        Size of the buffer, for each sample, that shuffles rows.
-    """
-
-    kernel: Kernel | Selector | Aggregate | str | None
-    null: Null
-    seed: int
-    shuffle: bool | str
-    block_size: Any = None
-    dtype: str = "float64"
-    n_threads: int | None = None
-    progress: Callable[[int, int], None] | None = None
-    began: float = field(default_factory=time.perf_counter)
-    buffer_bytes: int = BUFFER_BYTES
-    statistic: StatisticFactory | str | None = None
-
-    def run(self, x: Any, y: Any) -> TestResult:
-        """Return the test of x and y."""
+    def _run_batches(self, x: Any, y: Any) -> TestResult:
+        """Return the test of two samples of which one or both are iterables of batches."""
+        seed, statistic = check_seed(self.seed), "features" if self.features else self.statistic
         kernel: Any = KERNELS["gaussian"] if self.kernel is None else self.kernel
-        options: dict[str, Any] = {"dtype": self.dtype, "n_threads": self.n_threads, "statistic": self.statistic}
-        stream = Stream(kernel, self.block_size, seed=self.seed, **options)
-        with closing(self._side("x", x, 1)) as side_x, closing(self._side("y", y, 2)) as side_y:
+        options: dict[str, Any] = {"dtype": self.dtype, "n_threads": self.n_threads, "statistic": statistic}
+        stream = Stream(kernel, self.block_size, seed=seed, **options)
+        with closing(self._side("x", x, seed, 1)) as side_x, closing(self._side("y", y, seed, 2)) as side_y:
             feed(stream, side_x, side_y, progress=self.progress, advice="; a stream of your own keeps what it has")
             order = weaker(side_x.how, side_y.how)
         if stream.n_blocks == 0:
             (n_x, n_y), sizes = stream.n_rows, f"block_size is {self.block_size or BLOCK_SIZE}"
-            if self.statistic == "features":
+            if statistic == "features":
                 raise ValueError(f"x has {n_x} rows and y has {n_y}; features of batches need {RUN} of each")
             raise ValueError(f"x has {n_x} rows and y has {n_y}, and {sizes}; name one that they fill")
         found = replace(stream.partial(), order=order).result(self.null, self.n_threads)
@@ -224,8 +126,47 @@ class BatchProcedure:
         selector = chosen_by if isinstance(chosen_by, (Selector, Aggregate)) else None
         return replace(found, selector=selector, seconds=time.perf_counter() - self.began)
 
-    def _side(self, label: str, value: Any, stream: int) -> Batches | SampleBatches:
+    def _side(self, label: str, value: Any, seed: int, stream: int) -> Batches | SampleBatches:
         if is_batches(value):
-            return Batches(value, label, (self.seed, stream) if self.shuffle else None, self.buffer_bytes)
+            return Batches(value, label, (seed, stream) if self.shuffle else None, self.buffer_bytes)
         source = source_of(label, value)
-        return SampleBatches(permuted(source, self.seed, stream, self.shuffle), names_of(value, source))
+        return SampleBatches(permuted(source, seed, stream, self.shuffle), names_of(value, source))
+
+
+def run_out_of_core(
+    procedure: Procedure | IndependenceProcedure,
+    x: Any,
+    y: Any,
+    seed: int | None,
+    *,
+    shuffle: bool | str,
+    checkpoint: str | os.PathLike[str] | None,
+    progress: Callable[[int, int], None] | None,
+    workers: Any,
+) -> TestResult:
+    """Return the test of two samples that are in files, in dask collections or on a cluster.
+
+    Other parameters are as in :func:`btests.btest`.
+    """
+    with connect(workers, x, y) as cluster:
+        sources = matched(x, y, procedure.design, cluster)
+        if shuffle == "buffered" and len(set(procedure.design.streams)) == 1:
+            raise ValueError(
+                "shuffle='buffered' would take the rows of x and y apart, which belong together; take True or False"
+            )
+        procedure.setting.rule.check(min(source.n_rows for source in sources))
+        path = None if checkpoint is None else Path(checkpoint)
+        run = repr((procedure.identity(), shuffle, *map(describe, sources))) if path else ""
+        recorder = Recorder(path, run, seed, progress)
+        # Features are sums over rows, which stay where they are.
+        moves_rows = procedure.setting.rule.features is False
+        where: dict[str, Any] = {"workers": cluster, "streams": procedure.design.streams, "moves_rows": moves_rows}
+        with (
+            explaining_resume(recorder),
+            closing(open_samples(*sources, recorder.seed, shuffle, **where)) as stored,
+        ):
+            names = names_of(x, sources[0]), names_of(y, sources[1])
+            test = procedure.opened(recorder.seed, stored.executor(recorder), stored.order, names)
+            found = test.run(stored.x, stored.y)
+            note = "; ".join(filter(None, (found.note, excluded_parts(*sources))))
+            return replace(found, read=stored.read, note=note)

@@ -153,13 +153,14 @@ def independence_test(
     )
     given = None if seed is None else check_seed(seed)
     if workers is not None or _may_be_stored(x) or _may_be_stored(y):
-        from btests.dispatch import Chunks  # what reads files and talks to clusters takes time to import
+        from btests.dispatch import run_out_of_core  # what reads files and talks to clusters takes time to import
         from btests.execution.samples import is_stored
 
         if workers is not None or is_stored(x) or is_stored(y):
             if wants_gram(null):
                 raise ValueError(f"{null!r} needs all rows in memory at once; load them, or take null='swap'")
-            return Chunks(shuffle, checkpoint, progress, workers).run(procedure, x, y, given)
+            where = {"shuffle": shuffle, "checkpoint": checkpoint, "progress": progress, "workers": workers}
+            return run_out_of_core(procedure, x, y, given, **where)
     if checkpoint is not None or progress is not None:
         raise ValueError("checkpoint and progress are for rows in files, and these are in memory")
     if shuffle == "buffered":
