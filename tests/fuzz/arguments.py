@@ -182,3 +182,15 @@ HSIC_KERNELS = (
 )
 FIXED = ("Gaussian(1.0)", "Energy()", "Aggregate([Gaussian(0.5), Laplacian(1.0)])", "Gaussian(1.0) + Laplacian(2.0)")
 STREAMED = (*FIXED, "None", "'gaussian'", "MedianHeuristic(Gaussian)", "Aggregate(fisher_family())")
+FEATURED = (
+    *(
+        "Gaussian(1.0)",
+        "Laplacian(2.0)",
+        "Matern(1.0)",
+        "Gaussian(1.0) + Laplacian(2.0)",
+        "RationalQuadratic(1.0, 2.0)",
+    ),
+    *("Aggregate([Gaussian(0.5), Laplacian(1.0)])", "Aggregate([Gaussian(0.5), Gaussian(2.0)], correction='rank')"),
+    *("Aggregate()", "None", "'gaussian'", "MedianHeuristic(Gaussian)", "Linear()", "Polynomial(2)", "Energy()"),
+    *("'energy'", "InverseMultiquadric(1.0)", "OnColumns(Gaussian(1.0), [0])", "Aggregate(fisher_family())"),
+)

@@ -33,7 +33,9 @@ HANGS_AFTER = TOLD_AFTER + 5.0
 OUT = Path("out", "fuzz")
 
 _ROOT = Path(__file__).parents[2]
-_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BTESTS_THREADS"), "1")
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BTESTS_THREADS"), "1") | {
+    "MPLBACKEND": "agg"
+}
 
 
 def case_of(seed: int, number: int) -> Case:

@@ -7,10 +7,14 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from tests.fuzz.files import FORMS, ODD_STYLES, OF_NUMBERS, STYLES, File, random_mutation
-from tests.fuzz.tables import ODD_TEXTS, Table, random_lengths, random_tables
+from tests.fuzz.files import ENCODINGS, OF_NUMBERS, File
+from tests.fuzz.random_files import random_files, text_options, told
+from tests.fuzz.tables import ODD_TEXTS, Table
 
 Words = tuple[str, ...]
+
+#: Ways to write what takes all memory that it may, which no option of independence limits, and what it does not read.
+UNBOUNDED = ("bomb", "far", "huge", *ENCODINGS[2:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +26,7 @@ class Command:
     files : tuple of File
         Files of the folder.
     words : tuple of str
-        Command and tables.
+        Command and tables; ``"<(cat path)"`` is the name of a pipe, as of a shell.
     options : tuple of tuple of str
         Options, each with its value.
     stdin : str
@@ -59,47 +63,52 @@ def random_command(rng: Random) -> Command:
 
 
 def _two_tables(rng: Random, odd: bool) -> Command:
-    a, b = _files(rng, odd)
-    words: Words = ("compare", _told(rng, a), _told(rng, b))
+    a, b = random_files(rng, odd)
+    words: Words = ("compare", told(rng, a), told(rng, b))
     stdin = ""
-    if rng.random() < 0.05 and not a.n_parts:
+    if rng.random() < 0.05 and not a.n_parts and a.form != "pipe":
         words, stdin = ("compare", "-", words[2]), a.path
     if odd and rng.random() < 0.1:
         words = rng.choice(
             [words[:2], (*words, words[1]), ("compare", words[1], "nowhere.csv"), words[1:], ("compare", "", words[1])]
         )
-    options = _drawn(rng, _COMPARE, a.table, odd)
+    options = (*text_options(rng, (a, b), odd), *_drawn(rng, _COMPARE, a.table, odd))
     if rng.random() < 0.06:
         options = (*options, ("--memory", "1kB"), *([("--checkpoint", "saved.npz")] if rng.random() < 0.5 else []))
+    if rng.random() < 0.003:
+        options = (*options, rng.choice([("--workers", "1"), ("--workers", "2"), ("--dask", "tcp://127.0.0.1:1")]))
     return Command((a, b), words, options, stdin)
 
 
 def _by_column(rng: Random, odd: bool) -> Command:
-    a, _ = _files(rng, odd)
+    a, _ = random_files(rng, odd)
     groups: tuple[Any, ...] = rng.choice([("l", "r"), (1, 2, 3), ("p", "q", "r"), (True, False)])
     if odd and rng.random() < 0.3:
         groups = rng.choice([("l",), tuple(range(60)), (None, "a"), tuple(ODD_TEXTS), (0.5, 1.5)])
     side = tuple(rng.choice(groups) for _ in range(a.table.n_rows))
     by = "side" if not odd or rng.random() < 0.8 else rng.choice(ODD_TEXTS)
     table = Table((*a.table.names, by), (*a.table.columns, side))
-    form = "parquet" if a.form in OF_NUMBERS else a.form
-    whole = replace(a, table=table, form=form, path=a.path.removesuffix(f".{a.form}") + f".{form}" * (a.n_parts == 0))
-    options: tuple[Words, ...] = (("--by", by),)
+    whole = replace(a, table=table)
+    if a.form in OF_NUMBERS:
+        whole = replace(whole, form="parquet", path=a.path.replace(f".{a.form}", ".parquet"))
+    options: tuple[Words, ...] = (("--by", by), *text_options(rng, (whole,), odd))
     if rng.random() < 0.4:
         options = (*options, ("--a", _label(groups[0])), ("--b", _label(groups[-1])))
-    return Command((whole,), ("compare", _told(rng, whole)), (*options, *_drawn(rng, _COMPARE, table, odd)))
+    return Command((whole,), ("compare", told(rng, whole)), (*options, *_drawn(rng, _COMPARE, table, odd)))
 
 
 def _independence(rng: Random, odd: bool) -> Command:
-    a, _ = _files(rng, odd)
+    a, _ = random_files(rng, odd)
     other = f"x{len(a.table.names)}"
     second = tuple(rng.gauss(0.0, 1.0) for _ in range(a.table.n_rows))
     table = Table((*a.table.names, other), (*a.table.columns, second))
     whole = replace(a, table=table)
+    if whole.style in UNBOUNDED:
+        whole = replace(whole, style="")
     options: tuple[Words, ...] = (("--all-pairs",),)
     if rng.random() < 0.6:
         options = (("--x", _quoted(rng.choice(a.table.names))), *([("--y", other)] if rng.random() < 0.7 else []))
-    return Command((whole,), ("independence", _told(rng, whole)), (*options, *_drawn(rng, _INDEPENDENCE, table, odd)))
+    return Command((whole,), ("independence", told(rng, whole)), (*options, *_drawn(rng, _INDEPENDENCE, table, odd)))
 
 
 def _demo(rng: Random, odd: bool) -> Command:
@@ -114,7 +123,7 @@ def _demo(rng: Random, odd: bool) -> Command:
 
 
 def _odd_words(rng: Random, odd: bool) -> Command:
-    a, b = _files(rng, odd)
+    a, b = random_files(rng, odd)
     words = [
         "compare",
         "independence",
@@ -132,43 +141,6 @@ def _odd_words(rng: Random, odd: bool) -> Command:
     words += ["--x", "u", "--columns", "--alpha", "0.5", *rng.choices(ODD_TEXTS, k=3)]
     chosen = [word.replace("\x00", "") for word in rng.choices(words, k=rng.randint(0, 6))]
     return Command((a, b), tuple(chosen))
-
-
-def _files(rng: Random, odd: bool) -> tuple[File, File]:
-    """Return two files with the same columns."""
-    forms = list(FORMS) if odd else [name for name in FORMS if name != "json"]
-    form = rng.choice(forms)
-    other = form if rng.random() < 0.8 else rng.choice(forms)
-    numbers = form in OF_NUMBERS or other in OF_NUMBERS
-    is_short = odd and rng.random() < 0.15
-    tables = random_tables(rng, random_lengths(rng, odd=is_short), odd=odd and rng.random() < 0.7, numbers=numbers)
-    if odd and rng.random() < 0.1 and len(tables[0].names) > 1:
-        tables[0] = tables[0].without(0)
-    found = []
-    for stem, table, own in zip(("a", "b"), tables, (form, other), strict=True):
-        n_parts = rng.randint(1, 4) if rng.random() < 0.1 else 0
-        name = stem if not odd or rng.random() < 0.9 else _file_name(rng)
-        style = rng.choice(STYLES if not odd or rng.random() < 0.8 else ODD_STYLES)
-        path = name if n_parts else f"{name}.{own}"
-        is_damaged = odd and rng.random() < (0.4 if stem == "a" else 0.1)
-        mutations = tuple(random_mutation(rng) for _ in range(rng.randint(1, 3))) if is_damaged else ()
-        found.append(File(path, table, own, style, mutations, n_parts))
-    if found[0].path == found[1].path:
-        found[1] = replace(found[1], path=f"b-{found[1].path}")
-    return found[0], found[1]
-
-
-def _file_name(rng: Random) -> str:
-    name = rng.choice([*ODD_TEXTS, "\udcff\udcfe", "a" * 200, "-a", "a.b.c", "A"])
-    name = name.replace("/", "_").replace("\x00", "_")[:200]
-    return f"n{name}" if name in ("", ".", "..") else name
-
-
-def _told(rng: Random, file: File) -> str:
-    """Return how a command names a file."""
-    if file.n_parts and rng.random() < 0.5:
-        return f"{file.path}/*.{file.form}"
-    return f"./{file.path}" if file.path.startswith("-") or rng.random() < 0.1 else file.path
 
 
 def _label(group: object) -> str:

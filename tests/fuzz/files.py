@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import json
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ import pyarrow as pa
 from pyarrow import feather
 from pyarrow import parquet as pq
 
+from tests.fuzz.containers import TABLE, Change, compress, database, excel, opendocument, zipped
 from tests.fuzz.tables import Table
 
 
@@ -60,18 +61,19 @@ class File:
     Attributes
     ----------
     path : str
-        Relative path with its suffix.
+        Relative path with its suffix, if any.
     table : Table
         What it holds.
     form : str
         A key of ``FORMS``, the suffix of parts.
     style : str
-        Of text: ``""``, ``"bom"``, ``"crlf"``, ``"latin-1"``, ``"utf-16"``, ``"quoted"``, ``"no newline"``,
-        ``"blank lines"``, ``"semicolon"`` or ``"ragged"``.
+        Of text and of containers: one of ``STYLES``, ``ODD_STYLES``, ``ENCODINGS``, ``INSIDES`` or ``ODD_INSIDES``.
     mutations : tuple of Mutation
         Applied to the bytes in turn, of the last part of a folder.
     n_parts : int
         0 for a file, else the number of parts in the folder.
+    is_inside : bool
+        Whether the mutations apply to what is packed in the file, before it is.
     """
 
     path: str
@@ -80,11 +82,21 @@ class File:
     style: str = ""
     mutations: tuple[Mutation, ...] = ()
     n_parts: int = 0
+    is_inside: bool = False
+
+    @property
+    def address(self) -> str:
+        """Path, with the name of the table where the file holds several."""
+        inside = {"zip": "table.csv"}.get(self.form, TABLE)
+        return f"{self.path}::{inside}" if self.form in SEVERAL and self.style == "several" else self.path
 
     def write(self, folder: Path) -> None:
         """Write the file, or the parts."""
         target = folder / self.path
         target.parent.mkdir(parents=True, exist_ok=True)
+        if self.form == "pipe":
+            os.mkfifo(target)
+            return
         if not self.n_parts:
             target.write_bytes(self._bytes(self.table, damaged=True))
             return
@@ -96,10 +108,19 @@ class File:
             (target / f"part-{k}.{self.form}").write_bytes(data)
 
     def _bytes(self, table: Table, *, damaged: bool) -> bytes:
-        data = FORMS[self.form](table, self.style)
-        for mutation in self.mutations if damaged else ():
+        change = self._damaged if damaged else _unchanged
+        if self.is_inside:
+            return FORMS[self.form](table, self.style, change)
+        return change(FORMS[self.form](table, self.style, _unchanged))
+
+    def _damaged(self, data: bytes) -> bytes:
+        for mutation in self.mutations:
             data = mutation.apply(data)
         return data
+
+
+def _unchanged(data: bytes) -> bytes:
+    return data
 
 
 def arrow_table(table: Table) -> Any:
@@ -123,10 +144,10 @@ def _text(table: Table, style: str, delimiter: str) -> bytes:
     text = io.StringIO()
     ending = "\r\n" if style == "crlf" else "\n"
     quoting: Any = csv.QUOTE_ALL if style == "quoted" else csv.QUOTE_MINIMAL
-    delimiter = ";" if style == "semicolon" else delimiter
+    delimiter = ";" if style in ("semicolon", "commas") else delimiter
     writer = csv.writer(text, delimiter=delimiter, lineterminator=ending, quoting=quoting)
     writer.writerow(table.names)
-    writer.writerows(zip(*table.columns, strict=True))
+    writer.writerows(map(_with_commas, row) if style == "commas" else row for row in zip(*table.columns, strict=True))
     content = text.getvalue()
     if style == "no newline":
         content = content.removesuffix(ending)
@@ -136,8 +157,12 @@ def _text(table: Table, style: str, delimiter: str) -> bytes:
         content += f"1{delimiter * (len(table.names) + 1)}2\n"
     if style == "bom":
         content = "\ufeff" + content
-    encoding = style if style in ("latin-1", "utf-16") else "utf-8"
+    encoding = style if style in ENCODINGS else "utf-8"
     return content.encode(encoding, errors="replace")
+
+
+def _with_commas(cell: Any) -> Any:
+    return repr(cell).replace(".", ",") if isinstance(cell, float) else cell
 
 
 def _npy(table: Table, style: str) -> bytes:
@@ -200,30 +225,58 @@ def _json(table: Table, style: str) -> bytes:
     return f"[{', '.join(_records(table))}]".encode()
 
 
-def _packed(table: Table, style: str) -> bytes:
-    return gzip.compress(_text(table, style, ","), compresslevel=1, mtime=0)
+Form = Callable[[Table, str, Change], bytes]
 
 
-#: Bytes of a table by format.
-FORMS: dict[str, Callable[[Table, str], bytes]] = {
-    "csv": lambda table, style: _text(table, style, ","),
-    "tsv": lambda table, style: _text(table, style, "\t"),
-    "csv.gz": _packed,
-    "parquet": _parquet,
-    "feather": _feather,
-    "arrow": _stream,
-    "jsonl": _jsonl,
-    "json": _json,
-    "jsonl.gz": lambda table, style: gzip.compress(_jsonl(table, style), compresslevel=1, mtime=0),
-    "npy": _npy,
-    "npz": _npz,
+def _alone(write: Callable[[Table, str], bytes]) -> Form:
+    return lambda table, style, change: change(write(table, style))
+
+
+def _compressed(write: Callable[[Table, str], bytes], codec: str) -> Form:
+    return lambda table, style, change: compress(change(write(table, style)), codec)
+
+
+def _csv(table: Table, style: str) -> bytes:
+    return _text(table, style, ",")
+
+
+#: Bytes of a table by format, with a change of what is packed in them; suffixes of files, in part.
+FORMS: dict[str, Form] = {
+    "csv": _alone(_csv),
+    "tsv": _alone(lambda table, style: _text(table, style, "\t")),
+    "parquet": _alone(_parquet),
+    "feather": _alone(_feather),
+    "arrow": _alone(_stream),
+    "jsonl": _alone(_jsonl),
+    "json": _alone(_json),
+    "npy": _alone(_npy),
+    "npz": _alone(_npz),
+    **{f"csv.{codec}": _compressed(_csv, codec) for codec in ("gz", "bz2", "xz", "zst")},
+    **{f"jsonl.{codec}": _compressed(_jsonl, codec) for codec in ("gz", "zst")},
+    "json.bz2": _compressed(_json, "bz2"),
+    "parquet.gz": _compressed(_parquet, "gz"),
+    "zip": lambda table, style, change: zipped("table.csv", change(_csv(table, style)), style),
+    "xlsx": excel,
+    "ods": opendocument,
+    "db": lambda table, style, change: change(database(table, style)),
 }
 
 #: Formats that hold numbers alone.
 OF_NUMBERS = ("npy", "npz")
+
+#: Formats that hold several tables, and formats in which something is packed.
+SEVERAL = ("zip", "xlsx", "db")
+PACKED = tuple(form for form in FORMS if "." in form or form in ("zip", "xlsx", "ods"))
 
 #: Ways to write a file that change its bytes and not its table, as a rule.
 STYLES = ("", "", "", "bom", "crlf", "quoted", "no newline")
 
 #: Ways to write text that readers need not take.
 ODD_STYLES = ("latin-1", "utf-16", "blank lines", "semicolon", "ragged")
+
+#: Encodings of text that an option names.
+ENCODINGS = ("latin-1", "utf-16", "utf-16-le", "cp1252", "utf-8-sig", "utf-32", "cp037", "shift-jis")
+
+#: Ways to write what holds several tables: good ones, and those that are refused, as a rule.
+INSIDES = ("", "", "several", "quoted", "crlf")
+ODD_INSIDES = ("foreign", "nested", "bomb", "far", "huge", "encrypted", "odd names", "bom", "no newline")

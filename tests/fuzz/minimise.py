@@ -59,6 +59,8 @@ def candidates(case: Case) -> Iterator[Case]:
 
 
 def _smaller_calls(call: Call) -> Iterator[Call]:
+    if call.is_pictured:
+        yield replace(call, is_pictured=False)
     for k, sample in enumerate(call.samples):
         steps = [replace(sample, n=sample.n // 2), replace(sample, n=sample.n - 1), replace(sample, d=sample.d - 1)]
         steps += [replace(sample, kind="normal"), replace(sample, container="array"), replace(sample, shift=0.0)]

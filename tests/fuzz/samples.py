@@ -1,14 +1,9 @@
-"""Samples for calls from Python: rows of many kinds in many containers, and calls that take several steps."""
+"""Samples for calls from Python: rows of many kinds in many containers."""
 
 from __future__ import annotations
 
 import array
-import datetime
-import decimal
-import fractions
-import io
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +15,8 @@ import polars as pl
 import pyarrow as pa
 from pyarrow import parquet as pq
 
-import btests
+from tests.fuzz.files import FORMS, SEVERAL, File
+from tests.fuzz.tables import Table
 
 AnyRows = npt.NDArray[Any]
 
@@ -56,7 +52,11 @@ ODD_CONTAINERS = (
     "lazy",
     "set",
     "buffer",
+    *(f"file.{form}" for form in FORMS),
 )
+
+#: Containers that tables are read from, and no arrays of numbers.
+TABLES = tuple(f"file.{form}" for form in FORMS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +141,12 @@ def _contained(rows: Any, container: str, name: str) -> Any:
         "set": lambda: set(range(len(rows))),
         "dask": lambda: _dask(rows),
     }
+    if container.startswith("file."):
+        form = container.removeprefix("file.")
+        table = Table(tuple(names or ()), tuple(tuple(rows[:, j].tolist()) for j in range(rows.shape[1])))
+        file = File(f"{name}.{form}", table, form, "several" if form in SEVERAL and len(rows) % 2 else "")
+        file.write(Path())
+        return file.address
     if container in ("npy", "memmap", "parquet", "csv", "folder"):
         return _saved(rows, names, container, name)
     return found.get(container, lambda: rows)()
@@ -174,55 +180,3 @@ def _saved(rows: Any, names: list[str] | None, container: str, name: str) -> Any
         for k, part in enumerate(np.array_split(rows, 3)):
             np.save(path / f"part-{k}.npy", part)
     return str(path)
-
-
-def _batches(rows: Any, size: int) -> Iterator[Any]:
-    return (rows[k : k + size] for k in range(0, max(1, len(rows)), size))
-
-
-def streamed(x: Any, y: Any, size: int = 7, null: Any = None, **options: Any) -> Any:
-    """Return the result of a stream that gets both samples in batches."""
-    stream = btests.Stream(**options)
-    stream.consume(_batches(x, size), _batches(y, size + 1))
-    return stream.result(null)
-
-
-def merged(x: Any, y: Any, null: Any = None, n_parts: int = 2, **options: Any) -> Any:
-    """Return the result of the partial results of several streams, each saved and loaded."""
-    partials = []
-    for part in range(n_parts):
-        stream = btests.Stream(part=part, **options)
-        stream.update(x[part::n_parts], y[part::n_parts])
-        path = Path(f"partial-{part}.npz")
-        stream.partial().save(path)
-        partials.append(btests.PartialResult.load(path))
-    return btests.PartialResult.join(partials).result(null)
-
-
-def sequential(x: Any, y: Any, size: int = 7, alpha: Any = 0.05, **options: Any) -> Any:
-    """Return the result of a sequential test that gets both samples in batches."""
-    test = btests.SequentialTest(**options)
-    test.consume(_batches(x, size), _batches(y, size))
-    result = test.result()
-    result.rejects(alpha)
-    return result
-
-
-def damaged(x: Any, y: Any, place: float, byte: int) -> Any:
-    """Return the result of a partial result whose file has a changed byte."""
-    stream = btests.Stream(btests.Gaussian(1.0), 5, seed=1)
-    stream.update(x, y)
-    stream.partial().save("partial.npz")
-    data = bytearray(Path("partial.npz").read_bytes())
-    data[int(place * (len(data) - 1))] = byte
-    Path("partial.npz").write_bytes(bytes(data))
-    return btests.PartialResult.load("partial.npz").result()
-
-
-#: Names that the source of a call may use.
-NAMESPACE: dict[str, Any] = {
-    **{name: getattr(btests, name) for name in dir(btests)},
-    **{"np": np, "btests": btests, "datetime": datetime, "decimal": decimal, "fractions": fractions, "io": io},
-    **{"Rows": Rows, "streamed": streamed, "merged": merged, "sequential": sequential, "damaged": damaged},
-    **{"nan": np.nan, "inf": np.inf, "pd": pd},
-}

@@ -19,6 +19,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Thread
 from time import process_time
 from typing import Any
 
@@ -36,7 +37,8 @@ from tests.fuzz.oracle import (
     judge_result,
     require,
 )
-from tests.fuzz.samples import NAMESPACE
+from tests.fuzz.random_files import PIPE
+from tests.fuzz.steps import NAMESPACE
 
 Case = Command | Call
 
@@ -66,13 +68,41 @@ def _run_command(command: Command, folder: Path, lines: list[str]) -> Outcome:
         file.write(folder)
     before = snapshot(folder)
     stdin = (folder / command.stdin).read_bytes() if command.stdin else b""
-    status, out, err = in_process(command.arguments, stdin)
+    with piped(command.arguments, folder) as (arguments, _):
+        status, out, err = in_process(arguments, stdin)
     lines += [f"exit status {status}", out[-2000:], err[-4000:]]
     outcome = judge_command(command, status, out, err)
     check_files(command, before, snapshot(folder))
     if command.is_real:
         _check_real(command, folder, stdin, outcome, lines)
     return outcome
+
+
+@contextlib.contextmanager
+def piped(arguments: list[str], folder: Path) -> Iterator[tuple[list[str], list[int]]]:
+    """Yield a command line with open pipes in place of ``<(cat path)``, and the handles of those."""
+    words, handles, writers = [], [], []
+    for word in arguments:
+        if word.startswith(PIPE):
+            data = (folder / word.removeprefix(PIPE)[:-1]).read_bytes()
+            ours, theirs = os.pipe()
+            writers.append(Thread(target=_write, args=(theirs, data)))
+            handles.append(ours)
+        words.append(f"/dev/fd/{handles[-1]}" if word.startswith(PIPE) else word)
+    for writer in writers:
+        writer.start()
+    try:
+        yield words, handles
+    finally:
+        for handle in handles:
+            os.close(handle)
+        for writer in writers:
+            writer.join()
+
+
+def _write(handle: int, data: bytes) -> None:
+    with contextlib.suppress(BrokenPipeError), os.fdopen(handle, "wb") as file:
+        file.write(data)
 
 
 def in_process(arguments: list[str], stdin: bytes) -> tuple[Any, str, str]:
@@ -103,8 +133,10 @@ def _check_real(command: Command, folder: Path, stdin: bytes, outcome: Outcome, 
         if name in command.values("--report", "--out", "--checkpoint") or name.endswith("-demo.png"):
             (folder / name).unlink()
     before = snapshot(folder)
-    words = [sys.executable, "-m", "btests", *command.arguments]
-    run = subprocess.run(words, input=stdin, capture_output=True, cwd=folder, check=False, timeout=TOLD_AFTER)
+    with piped(command.arguments, folder) as (arguments, handles):
+        words = [sys.executable, "-m", "btests", *arguments]
+        options: Any = {"cwd": folder, "timeout": TOLD_AFTER, "pass_fds": handles}
+        run = subprocess.run(words, input=stdin, capture_output=True, check=False, **options)
     out, err = (text.decode("utf-8", "surrogateescape") for text in (run.stdout, run.stderr))
     lines += ["as a process:", f"exit status {run.returncode}", out[-2000:], err[-4000:]]
     found = judge_command(command, run.returncode, out, err)
@@ -138,6 +170,8 @@ def _run_call(call: Call, folder: Path, lines: list[str]) -> Outcome:
     lines.append(call.source)
     try:
         result = eval(call.source, dict(NAMESPACE))
+    except BrokenRuleError:
+        raise
     except Exception as error:
         lines.append("".join(traceback.format_exc()))
         return judge_error(error)
