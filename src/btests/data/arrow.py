@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from btests._imports import arrow
+from btests._memory import free_bytes
+from btests.data.arrow_layout import refuse_large_batches
 from btests.data.cell_checks import choose_columns, outcome
 from btests.data.column_source import ColumnSource
 from btests.data.columnar import Outline, batches, layout, outline
@@ -64,6 +66,8 @@ def open_arrow(path: str | os.PathLike[str], columns: tuple[str, ...] | None = N
     """
     path = os.fspath(path)
     kind = _layout(path)
+    if kind in ("file", "stream"):
+        refuse_large_batches(path, path, kind, most_batch=free_bytes() // 2)
     found = outline(path, kind)
     names = choose_columns(tuple(found.schema.names), columns, path)
     types = [found.schema.field(name).type for name in names]

@@ -24,6 +24,7 @@ from btests._text import close_match, shortened, shortly
 from btests.data.compression import unpacked
 from btests.data.errors import DamagedError, LargeError, check_memory
 from btests.data.formats import INSIDE
+from btests.data.workbook_extent import refuse_far_cells
 
 #: What zipfile raises at damaged archives, and at those of other programs; OverflowError at times before 1980.
 ZIP_ERRORS = (
@@ -101,11 +102,12 @@ def sheet_text(source: str | bytes, wanted: str | None, where: str, most_bytes: 
         raise ValueError(f"{where!r} is a workbook, and reading it needs python-calamine; {calamine}")
     check_unpacked_size(source, where, most_bytes)
     try:
+        refuse_far_cells(source, where, most_bytes)
         book = calamine.load_workbook(io.BytesIO(source) if isinstance(source, bytes) else source)
         names = list(book.sheet_names)
         sheet = choose(names[:1] if wanted is None else names, wanted, where, "sheet")
         rows = book.get_sheet_by_name(sheet).to_python(skip_empty_area=True)
-    except (calamine.CalamineError, OSError, IndexError, KeyError) as error:
+    except (calamine.CalamineError, *ZIP_ERRORS) as error:
         raise DamagedError(f"{where!r} is not a readable workbook, or it is damaged: {shortly(error)}") from None
     except BaseException as error:
         if type(error).__name__ == "PanicException":  # of the compiled reader, and no Exception

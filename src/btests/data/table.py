@@ -23,8 +23,8 @@ from btests.data.csv_parser import default_delimiter
 from btests.data.csv_table import read_csv
 from btests.data.errors import DamagedError, LargeError, check_memory, reading
 from btests.data.files import TABLES
-from btests.data.formats import CONTAINERS, INSIDE, LONGEST, ZIP, check_magic, file_of, format_of_bytes, inside_of
-from btests.data.json_table import read_json_blocks
+from btests.data.formats import CONTAINERS, INSIDE, LONGEST, SOME, ZIP, check_magic, file_of, format_of_bytes, inside_of
+from btests.data.json_table import is_array, read_json_blocks
 from btests.data.npy import NpyHeader, read_header
 from btests.data.record_batches import plain_bytes, simplified
 from btests.data.text_format import AS_FOUND, TextFormat, as_utf8, encoding_of, spoken
@@ -249,6 +249,10 @@ def _table(
             return _columnar_table(source, where, columnar.layout(start) or form, size, most_bytes)
         if form == "json":
             assert isinstance(source, bytes), "JSON is read whole"
+            if most_bytes is not None and size > most_bytes and is_array(source[:SOME]):
+                raise LargeError(
+                    f"{where!r} is an array of {amount(size)}, is read whole, and may take {amount(most_bytes)}"
+                )
             return read_json_blocks(source, where, _JSON_BLOCK)
         return simplified(from_arrays(load_arrays(source, where, most_bytes=most_bytes), where))
 
