@@ -231,7 +231,7 @@ def _partial_of(header: dict[str, Any], arrays: dict[str, Any]) -> PartialResult
     return PartialResult(
         kernels,
         summaries if features else with_accuracy(summaries, accuracies(kernels, scales)),
-        whole_number(header["seed"], "the seed"),
+        whole_number(header["seed"], "the seed", most=None),
         str(header["correction"]),
         weights,
         str(header["engine"]),

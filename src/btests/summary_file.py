@@ -179,8 +179,8 @@ def _array(arrays: Mapping[str, Any], name: str, dtype: type[np.generic], n_dime
     return found
 
 
-def whole_number(value: object, what: str) -> int:
-    """Return a number of a header; raise ``ValueError`` unless it is whole and at least 0."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
+def whole_number(value: object, what: str, most: int | None = 2**63 - 1) -> int:
+    """Return a number of a header; raise ``ValueError`` unless it is whole, at least 0, and at most ``most``."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0 or (most is not None and value > most):
         raise ValueError(f"{what} must be a whole number of at least 0, got {brief(value)}")
     return value

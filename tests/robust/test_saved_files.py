@@ -261,3 +261,11 @@ def test_an_error_leaves_the_old_file_and_no_draft(tmp_path: Path) -> None:
         write_file(path, _write_and_stop, force=True)
     assert [one.name for one in tmp_path.iterdir()] == ["page.html"]
     assert path.read_bytes() == b"old"
+
+
+@pytest.mark.parametrize("options", [{"block_size": 20}, {"statistic": "features"}])
+def test_partial_results_of_long_seeds_are_loaded(tmp_path: Path, options: dict[str, Any]) -> None:
+    stream = Stream(Gaussian(1.0), seed=2**70, **options)
+    stream.update(_X, _Y)
+    stream.partial().save(tmp_path / "partial")
+    assert PartialResult.load(tmp_path / "partial").result().pvalue == stream.result().pvalue
