@@ -106,9 +106,12 @@ def _independence(rng: Random, odd: bool) -> Command:
     if whole.style in UNBOUNDED:
         whole = replace(whole, style="")
     options: tuple[Words, ...] = (("--all-pairs",),)
+    more = [("--delimiter", ";")] if whole.style == "commas" else []
     if rng.random() < 0.6:
         options = (("--x", _quoted(rng.choice(a.table.names))), *([("--y", other)] if rng.random() < 0.7 else []))
-    return Command((whole,), ("independence", told(rng, whole)), (*options, *_drawn(rng, _INDEPENDENCE, table, odd)))
+    return Command(
+        (whole,), ("independence", told(rng, whole)), (*options, *more, *_drawn(rng, _INDEPENDENCE, table, odd))
+    )
 
 
 def _demo(rng: Random, odd: bool) -> Command:

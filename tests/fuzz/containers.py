@@ -90,8 +90,8 @@ def _repacked(archive: bytes, name: str, change: Change) -> bytes:
 
 def excel(table: Table, style: str, change: Change) -> bytes:
     """Return the table as a workbook of Excel."""
-    rows = [table.names, *zip(*table.columns, strict=True)]
-    sheets = {"first": [["a"], [1]], TABLE: rows} if style == "several" else {TABLE: rows}
+    rows: list[Any] = [table.names, *zip(*table.columns, strict=True)]
+    sheets: dict[str, list[Any]] = {"first": [["a"], [1]], TABLE: rows} if style == "several" else {TABLE: rows}
     book = workbook(sheets)
     sheet = f"xl/worksheets/sheet{len(sheets)}.xml"
     if style == "far":

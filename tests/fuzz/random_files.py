@@ -25,6 +25,9 @@ PIPE = "<(cat "
 
 _TEXT = ("csv", "tsv", "zip", "csv.gz", "csv.bz2", "csv.xz", "csv.zst")
 
+# Formats that are no parts of folders.
+_APART = (*SEVERAL, "ods")
+
 # Names of encodings: good ones of other texts, and those of what is no encoding of text.
 _ODD_ENCODINGS = (
     "ascii",
@@ -72,7 +75,7 @@ def _style(rng: Random, form: str, odd: bool) -> str:
 
 
 def _file(rng: Random, name: str, table: Table, form: str, style: str) -> File:
-    n_parts = rng.randint(1, 4) if rng.random() < 0.1 and style != "several" else 0
+    n_parts = rng.randint(1, 4) if rng.random() < 0.1 and form not in _APART else 0
     has_suffix = not n_parts and (form in ("tsv", "npz") or rng.random() < 0.9)
     return File(f"{name}.{form}" if has_suffix else name, table, form, style, n_parts=n_parts)
 

@@ -77,7 +77,9 @@ def paired(x: Any, y: Any, **options: Any) -> Any:
 def in_units(x: Any, y: Any, size: int = 3, *, shared: bool = False, weighted: bool = False, **options: Any) -> Any:
     """Return the result of a test of units of ``size`` rows, of both samples or of one, with weights of rows or not."""
     labels = np.arange(len(x)) // size, np.arange(len(y)) // size + (0 if shared else len(x))
-    weights = {"weights_x": 1.0 + np.arange(len(x)) % 3, "weights_y": np.ones(len(y))} if weighted else {}
+    weights: dict[str, Any] = (
+        {"weights_x": 1.0 + np.arange(len(x)) % 3, "weights_y": np.ones(len(y))} if weighted else {}
+    )
     return btests.btest(x, y, units=labels, **weights, **options)
 
 
@@ -102,8 +104,10 @@ def asserted(x: Any, y: Any, **options: Any) -> Any:
 
 def pictured(result: Any) -> Any:
     """Return a result whose pictures, pages, frames and numbers were asked for."""
-    for name in ("_repr_html_", "to_html", "to_frame", "summary", "skewness", "normality", "confidence_interval"):
+    for name in ("_repr_html_", "to_frame", "summary", "skewness", "normality", "confidence_interval"):
         _asked(getattr(result, name, None))
+    if hasattr(result, "to_html"):
+        result.to_html("pictured.html")
     if hasattr(result, "to_json"):
         strict_json(result.to_json())
     for kind in ("null", "blocks"):
