@@ -7,6 +7,7 @@ import os
 import sys
 
 from btests.cli import main
+from btests.cli.interrupts import leave_at_interrupt
 
 TYPE_CHECKING = False  # as in typing, which takes time to import
 
@@ -20,7 +21,11 @@ def run() -> NoReturn:
     Threads of pyarrow may still read ahead for a reader that an error has abandoned. One that asks for the interpreter
     while it is torn down aborts the process, with status 134 in place of the command's. Everything is written and
     closed before.
+
+    Interrupts are handled first. One that comes earlier, while Python itself starts or imports what the script of the
+    installer names, is Python's: no code of a package runs before.
     """
+    leave_at_interrupt()
     _reserve_handles()
     _buffer_output()
     _refuse_other_exits()

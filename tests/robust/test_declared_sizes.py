@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import sqlite3
+import tracemalloc
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -73,6 +76,24 @@ def test_a_part_that_is_longer_than_it_declares(tmp_path: Path) -> None:
     path.write_bytes(data)
     with pytest.raises(DamagedError, match="not a readable workbook"):
         read_table(str(path), most_bytes=10**8)
+
+
+@pytest.mark.parametrize("cell", ["zeroblob(5000000)", "hex(zeroblob(2500000))", "zeroblob(900000000)"])
+def test_views_of_long_cells(tmp_path: Path, cell: str) -> None:
+    path = tmp_path / "a.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(
+            f"CREATE VIEW t AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 9999) "
+            f"SELECT x, {cell} AS u FROM c"
+        )
+        database.commit()
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r"takes more than 20 MB in memory|too big"):
+            read_table(str(path), most_bytes=20_000_000)
+        assert tracemalloc.get_traced_memory()[1] < 60_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_arrays_of_json(tmp_path: Path) -> None:

@@ -83,7 +83,15 @@ def tables(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "module",
     [
-        *("click", "click.core", "btests.cli.command_group", "btests.cli.compare_command", "btests.cli.options"),
+        *(
+            "ctypes",
+            "_ctypes",
+            "click",
+            "click.core",
+            "btests.cli.command_group",
+            "btests.cli.compare_command",
+            "btests.cli.options",
+        ),
         *(
             "numpy",
             "numpy._core.multiarray",

@@ -155,8 +155,11 @@ def _cell(cell: Any) -> str:
     return str(cell)
 
 
-# Rows that are converted at a time.
-_ROWS = 2**14
+# Rows of a database that are converted at a time, and bytes of their texts and blobs, if they have more than one row.
+_ROWS, _BYTES = 2**14, 2**23
+
+# Bytes of a cell at most, as SQLite has it.
+_LONGEST = 10**9
 
 _TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
 
@@ -172,6 +175,8 @@ def sqlite_table(file: str, wanted: str | None, most_bytes: int | None) -> Any:
     address = f"{Path(file).absolute().as_uri()}?mode=ro"
     try:
         with closing(sqlite3.connect(address, uri=True)) as database:
+            if most_bytes is not None:  # of a cell, which a view may make
+                database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(most_bytes, _LONGEST))
             name = choose([row[0] for row in database.execute(_TABLES)], wanted, file, "table")
             quoted = name.replace('"', '""')
             cursor = database.execute(f'SELECT * FROM "{quoted}"')
@@ -185,11 +190,23 @@ def sqlite_table(file: str, wanted: str | None, most_bytes: int | None) -> Any:
 def _chunks(cursor: sqlite3.Cursor, file: str, most_bytes: int | None) -> Iterator[list[Any]]:
     """Yield the columns of some rows at a time."""
     size = 0
-    while rows := cursor.fetchmany(_ROWS):
+    while rows := _some(cursor):
         columns = [_array(cells) for cells in zip(*rows, strict=True)]
         size += sum(column.nbytes for column in columns)
         check_memory(size, most_bytes, file)
         yield columns
+
+
+def _some(cursor: sqlite3.Cursor) -> list[tuple[Any, ...]]:
+    """Return the next rows, as many as take a few megabytes; none at the end."""
+    rows: list[tuple[Any, ...]] = []
+    size = 0
+    for row in cursor:
+        rows.append(row)
+        size += sum(len(cell) for cell in row if isinstance(cell, (str, bytes)))
+        if len(rows) == _ROWS or size > _BYTES:
+            break
+    return rows
 
 
 def _array(cells: tuple[Any, ...]) -> Any:
