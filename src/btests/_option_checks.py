@@ -68,6 +68,7 @@ def is_one_of(value: object, *options: str) -> bool:
 
 def is_finite(value: object) -> bool:
     """Whether this is a number that is finite as a float."""
+    value = value.item() if isinstance(value, np.generic) else value  # numpy casts the bound to float32
     return isinstance(value, Real) and not isinstance(value, bool) and bool(abs(value) <= sys.float_info.max)  # type: ignore[operator]
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import btests
+from btests._option_checks import is_finite
 from tests.robust.odd_objects import KSAMPLE_OPTIONS, X, calls, everything
 
 _CALLS = calls()
@@ -83,3 +84,12 @@ def test_failing_lazy_frames_are_named_with_their_error() -> None:
 def test_more_threads_than_work_is_no_more_threads() -> None:
     one = btests.btest(X, X[::-1] + 0.1, kernel=btests.Gaussian(1.0), seed=0, n_threads=1)
     assert btests.btest(X, X[::-1] + 0.1, kernel=btests.Gaussian(1.0), seed=0, n_threads=10**30).pvalue == one.pvalue
+
+
+def test_numbers_of_numpy_are_finite_without_a_warning() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert is_finite(np.float32(0.5))
+        assert is_finite(np.float16(2.0))
+        assert not is_finite(np.float32("inf"))
+        assert not is_finite(np.array(["x"])[0])
