@@ -101,11 +101,20 @@ def test_the_guide_shows_real_output() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", "CONTRIBUTING.md", "SECURITY.md", *(f"docs/{page}.md" for page in PAGES)]
+    "name",
+    [
+        "README.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "src/btests/_core/README.md",
+        *(f"docs/{page}.md" for page in PAGES),
+    ],
 )
 def test_documents_name_files_that_exist(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     named = set(re.findall(r"`((?:src|tests|examples|docs|benchmarks)/[\w./-]+\.\w+)`", text))
     named |= {target for target in re.findall(r"\]\(([\w./-]+)\)", text) if not target.startswith("http")}
-    missing = sorted(p for p in named if not (ROOT / p).exists() and not ((ROOT / name).parent / p).exists())
+    named |= set(re.findall(r"`([\w./-]*\w\.(?:py|hpp|cpp))`", text))
+    folders = (ROOT, (ROOT / name).parent, ROOT / "src" / "btests", ROOT / "tests" / "statistics")
+    missing = sorted(p for p in named if not any((folder / p).exists() for folder in folders))
     assert not missing

@@ -287,6 +287,26 @@ def test_decimal_commas_and_latin_1_are_found(shell: Shell, memory: int | None) 
     assert not any("was read as" in note for note in other.notes)
 
 
+def test_points_that_group_digits_and_words_with_commas(shell: Shell) -> None:
+    """A cell 1.234 in a column of decimal commas, and a cell 1,5 in one of words, are the same whole and in pieces."""
+    rng = np.random.default_rng(3)
+    for name in ("a.csv", "b.csv"):
+        rows = [
+            f"{v}.234{',5' if i % 2 else ''};{v},5;{rng.choice(['x', '1,5'])}"
+            for i, v in enumerate(rng.integers(1, 9, 600))
+        ]
+        Path(name).write_text("u;v;w\n" + "\n".join(rows) + "\n")
+    for decimal in (None, ","):
+        whole, pieces = (
+            btests.compare("a.csv", "b.csv", delimiter=";", memory=memory, seed=1, decimal=decimal)
+            for memory in (None, 1000)
+        )
+        assert [column.kind for column in whole.columns] == [column.kind for column in pieces.columns]
+        assert whole["u"].a["mean"] == pytest.approx(pieces["u"].a["mean"])
+        assert whole["u"].a["mean"] > 1000.0
+        assert whole["w"].details["levels"] == pieces["w"].details["levels"]
+
+
 def test_named_decimals_and_encodings(shell: Shell) -> None:
     Path("a.csv").write_text('a,b\n"1,5",1.234\n"2,5",2.000\n')
     assert read("a.csv", TextFormat(decimal=",")).to_pydict() == {"a": [1.5, 2.5], "b": [1234.0, 2000.0]}

@@ -17,6 +17,7 @@ import pytest
 
 from btests import btest
 from btests.data import arrow as arrow_source
+from btests.data.containers import sqlite_table
 from btests.data.errors import DamagedError, LargeError
 from btests.data.table import read_table
 from btests.data.workbook_extent import refuse_far_cells
@@ -112,3 +113,12 @@ def test_record_batches_that_btest_reads(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(arrow_source, "free_bytes", lambda: 10**7)
     with pytest.raises(ValueError, match=r"zeros.arrow' has a record batch of 8 MB, and may take 5 MB"):
         btest(path, path, seed=1)
+
+
+def test_views_that_never_end_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "endless.db"
+    with closing(sqlite3.connect(path)) as database:
+        numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+        database.execute(f"CREATE VIEW v AS {numbers} SELECT i FROM n WHERE i < 0")
+    with pytest.raises(ValueError, match="never ends"):
+        sqlite_table(str(path), "v", None, n_checks=3)

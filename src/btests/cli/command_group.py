@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from btests import __version__
+from btests._text import close_match
 from btests.cli.compare_command import compare
 from btests.cli.demo_command import demo
 from btests.cli.independence_command import independence
@@ -105,6 +106,9 @@ def _run(words: list[str]) -> int:
     except click.ClickException as error:
         message = error.format_message()
         if message.startswith("No such command"):
+            like = close_match(words[0], commands.commands)
+            if like is not None and "Did you mean" not in message:  # click 8.1 has no such advice
+                message += f" Did you mean {like!r}?"
             message += (
                 f" There are {', '.join(sorted(commands.commands))}; two files are compared by "
                 "btests compare a.csv b.csv, and in Python by btests.compare(a, b)."

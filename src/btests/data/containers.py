@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import date, datetime, time, timedelta
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -161,16 +162,21 @@ _ROWS, _BYTES = 2**14, 2**23
 # Bytes of a cell at most, as SQLite has it.
 _LONGEST = 10**9
 
+# Steps of SQLite between checks, and checks for some rows at most: half a minute, about, in which a view gives none.
+_STEPS, _CHECKS = 2**22, 2**10
+
 _TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
 
 
-def sqlite_table(file: str, wanted: str | None, most_bytes: int | None) -> Any:
+def sqlite_table(file: str, wanted: str | None, most_bytes: int | None, n_checks: int = _CHECKS) -> Any:
     """Return a table of a database; the only one for None. Texts of which all are times become times.
 
     Raises
     ------
     LargeError
         If its cells take more than ``most_bytes`` bytes.
+    DamagedError
+        If it cannot be read, or SQLite is checked ``n_checks`` times before a view gives a row.
     """
     address = f"{Path(file).absolute().as_uri()}?mode=ro"
     try:
@@ -179,18 +185,28 @@ def sqlite_table(file: str, wanted: str | None, most_bytes: int | None) -> Any:
                 database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(most_bytes, _LONGEST))
             name = choose([row[0] for row in database.execute(_TABLES)], wanted, file, "table")
             quoted = name.replace('"', '""')
+            _limit(database, n_checks)
             cursor = database.execute(f'SELECT * FROM "{quoted}"')
             names = [column[0] for column in cursor.description]
-            chunks = list(_chunks(cursor, file, most_bytes))
+            chunks = list(_chunks(cursor, file, most_bytes, n_checks))
     except (sqlite3.Error, sqlite3.Warning, UnicodeDecodeError) as error:
+        if str(error) == "interrupted":
+            raise DamagedError(f"{file!r} has a view that gives no rows for too long, or never ends") from None
         raise DamagedError(f"{file!r} is not a readable database, or it is damaged: {shortly(error)}") from None
     return arrow().table([_joined(list(parts)) for parts in zip(*chunks, strict=True)] or [[]] * len(names), names)
 
 
-def _chunks(cursor: sqlite3.Cursor, file: str, most_bytes: int | None) -> Iterator[list[Any]]:
+def _limit(database: sqlite3.Connection, n_checks: int) -> None:
+    """Interrupt what the database computes from now on after so many checks."""
+    checks = count(1)
+    database.set_progress_handler(lambda: next(checks) > n_checks, _STEPS)
+
+
+def _chunks(cursor: sqlite3.Cursor, file: str, most_bytes: int | None, n_checks: int) -> Iterator[list[Any]]:
     """Yield the columns of some rows at a time."""
     size = 0
     while rows := _some(cursor):
+        _limit(cursor.connection, n_checks)
         columns = [_array(cells) for cells in zip(*rows, strict=True)]
         size += sum(column.nbytes for column in columns)
         check_memory(size, most_bytes, file)

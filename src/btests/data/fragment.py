@@ -65,8 +65,8 @@ class Fragment:
         Number of rows, or an estimate.
     encoding : str or None
         Of text that is not UTF-8.
-    commas : bool
-        Whether numbers in text may have a decimal comma.
+    commas : tuple of (str, bool)
+        Columns of text in which numbers may have a decimal comma, and whether points group digits there without one.
     texts : tuple of str
         Columns of JSON lines that are text, also where some of it looks like times.
     units : tuple of int or None
@@ -81,7 +81,7 @@ class Fragment:
     delimiter: str = ","
     n_rows_about: int = 0
     encoding: str | None = None
-    commas: bool = False
+    commas: tuple[tuple[str, bool], ...] = ()
     texts: tuple[str, ...] = ()
     units: tuple[int, int] | None = None
     first_row: int = 0
@@ -192,7 +192,22 @@ def _open_text(path: str, form: str, text: TextFormat, size: int) -> Fragment:
     about = _estimate(table.num_rows, len(whole), size, packed=codec_of(path) is not None and len(head) >= _HEAD)
     pa = arrow()
     schema = pa.schema([(name, pa.string()) for name in table.column_names])
-    return Fragment(path, form, schema, used, about, encoding, text.has_commas(used))
+    commas = _comma_columns(table.schema, whole, path, used, text) if text.has_commas(used) else ()
+    return Fragment(path, form, schema, used, about, encoding, commas)
+
+
+def _comma_columns(
+    schema: Any, data: bytes, path: str, delimiter: str, text: TextFormat
+) -> tuple[tuple[str, bool], ...]:
+    """Return the columns with decimal commas by the first rows, as `Fragment.commas`: those of words have none."""
+    types = arrow().types
+    points = read_csv(data, path, delimiter, guessed=False, is_all=False, decimal=".").schema
+    found = []
+    for own, pointed in zip(schema, points, strict=True):
+        has_comma = text.decimal == "," or types.is_string(pointed.type)
+        if types.is_null(own.type) or types.is_integer(own.type) or (types.is_floating(own.type) and has_comma):
+            found.append((own.name, has_comma))
+    return tuple(found)
 
 
 def _first_rows(path: str, delimiter: str, encoding: str | None) -> tuple[bytes, bytes]:
@@ -218,10 +233,11 @@ def _text_batches(fragment: Fragment, columns: list[str]) -> Iterator[Any]:
     parser = CsvParser(fragment.path, fragment.delimiter, tuple(columns), texts, n_bytes=_BYTES)
     with open_utf8(fragment.path, fragment.encoding) as file:
         for batch in parser.batches(file):
-            if fragment.commas:
-                yield pa.record_batch([without_commas(column) for column in batch.columns], names=batch.schema.names)
-            else:
-                yield batch
+            found = {name: batch.column(name) for name in columns}
+            found |= {
+                name: without_commas(found[name], grouped=grouped) for name, grouped in fragment.commas if name in found
+            }
+            yield pa.record_batch(found)
 
 
 def _open_json(path: str, form: str, _: TextFormat, size: int) -> Fragment:

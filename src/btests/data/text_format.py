@@ -144,8 +144,12 @@ class Recoded:
         return found
 
 
-def without_commas(column: Any, pattern: str = _COMMA) -> Any:
-    """Return a column of texts in which numbers with a decimal comma have a point, and no other points."""
+def without_commas(column: Any, *, grouped: bool) -> Any:
+    """Return a column of texts in which numbers with a decimal comma have a point, and no other points.
+
+    ``grouped`` says that points group digits in numbers without a comma, too.
+    """
+    pattern = _NUMBER if grouped else _COMMA
     pc = arrow("pyarrow.compute")
     plain = pc.replace_substring(pc.replace_substring(column, ".", ""), ",", ".")
     return pc.if_else(pc.match_substring_regex(column, pattern), plain, column)
@@ -183,7 +187,7 @@ def comma_floats(column: Any) -> Any | None:
     pc = arrow("pyarrow.compute")
     if pc.all(pc.match_substring_regex(column, _NUMBER)).as_py() is False:
         return None
-    return pc.utf8_trim_whitespace(without_commas(column, _NUMBER)).cast(arrow().float64())
+    return pc.utf8_trim_whitespace(without_commas(column, grouped=True)).cast(arrow().float64())
 
 
 def is_comma_number(cell: str) -> bool:
