@@ -92,7 +92,8 @@ def null_histogram(distribution: NullDistribution, statistic: float, bins: int =
     if draws is not None:
         low, high = float(draws[0]), float(draws[-1])
         if not high > low:
-            low, high = low - 0.5 * max(abs(low), 1e-300), high + 0.5 * max(abs(high), 1e-300)
+            half = 0.5 * abs(low) if abs(low) > 1e-300 else 0.5
+            low, high = low - half, high + half
         counts, edges = np.histogram(draws, bins=bins, range=(low, high))
         return edges, counts / max(1, len(draws))
     quantiles = [distribution.threshold(alpha) for alpha in (0.999, 0.001)]

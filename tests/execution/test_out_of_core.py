@@ -34,6 +34,7 @@ from btests import (
 )
 from btests.data.permuted import PermutedRows
 from btests.execution import out_of_core
+from btests.execution.dask.row_ranges import with_absolute_paths
 from tests.bounds import FALSE_ALARM
 from tests.same import assert_same
 
@@ -365,3 +366,13 @@ def test_chunks_of_large_blocks_are_short() -> None:
 
     assert chunks(Plan(100_000, 100_000, 12), 64, n_kernels=12) == [(i, i + 2) for i in range(0, 12, 2)]
     assert chunks(Plan(10**8, 10**8, 10**5), 32)[0] == (0, 1024)  # where blocks are small, their bytes decide
+
+
+@pytest.mark.parametrize("write", [csv, parquet, npy])
+def test_sources_for_workers_do_not_depend_on_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Callable[[Rows, Path], str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = with_absolute_paths(open_source(write(X, Path("x"))))
+    monkeypatch.chdir("/")
+    np.testing.assert_array_equal(source.read(0, len(X)), X)

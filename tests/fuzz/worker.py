@@ -53,6 +53,9 @@ def run_case(case: Case, folder: Path) -> Outcome:
     """Run an input in a folder of its own, and return its outcome."""
     lines: list[str] = []
     try:
+        if isinstance(case, Command):  # some files unpack to more than an input may take
+            for file in case.files:
+                file.write(folder)
         with _bounds(), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             outcome = _run_command(case, folder, lines) if isinstance(case, Command) else _run_call(case, folder, lines)
@@ -64,8 +67,6 @@ def run_case(case: Case, folder: Path) -> Outcome:
 
 
 def _run_command(command: Command, folder: Path, lines: list[str]) -> Outcome:
-    for file in command.files:
-        file.write(folder)
     before = snapshot(folder)
     stdin = (folder / command.stdin).read_bytes() if command.stdin else b""
     with piped(command.arguments, folder) as (arguments, _):

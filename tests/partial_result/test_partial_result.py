@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from btests import Aggregate, Gaussian, Laplacian, Normal, PartialResult, Permutation, SignFlip, Stream, btest
+from btests import Aggregate, Gaussian, Laplacian, Normal, PartialResult, Permutation, SignFlip, Stream, _core, btest
 from btests.data.sample import Sample
 from btests.plan import Plan
 from btests.statistics import MMD, summarize_blocks
@@ -58,7 +58,7 @@ def test_chunks_of_a_plan_add_in_any_order(cuts: list[int], order: Any) -> None:
     def chunk(first: int, last: int) -> PartialResult:
         found = summarize_blocks(family, *samples, plan, (first, last))
         summaries = tuple(Summary(s.parts, size) for s, size in zip(found, kernel_scale, strict=True))
-        return PartialResult(KERNELS, summaries, 5, engine=family.engine(samples[0]))
+        return PartialResult(KERNELS, summaries, 5, engine=_core.engine_name(family.engine(samples[0])))
 
     chunks = [chunk(a, b) for a, b in pairwise(edges)]
     order.shuffle(chunks)

@@ -80,7 +80,8 @@ def _mutations(arrays: Arrays) -> Iterator[tuple[str, Arrays]]:
         yield f"{name} renamed", rest | {f"{name}x": array}
         for place in _some(array.size):
             flat = array.copy().ravel()
-            flat[place] += 1
+            with np.errstate(over="ignore"):  # of a byte of 255
+                flat[place] += 1
             yield f"{name}[{place}] + 1", rest | {name: flat.reshape(array.shape)}
         if array.dtype.kind == "f" and array.size:
             flat = array.copy().ravel()

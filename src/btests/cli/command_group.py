@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
@@ -73,7 +72,7 @@ def _completed(arguments: Sequence[str] | None) -> list[str]:
     """Return the arguments with ``compare`` before two files that no command precedes."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     first = words[0] if words else ""
-    is_table = first == "-" or Path(first).exists() or any(mark in first for mark in "./*")
+    is_table = first == "-" or os.path.exists(first) or any(mark in first for mark in "./*")
     return ["compare", *words] if first and first not in commands.commands and is_table else words
 
 

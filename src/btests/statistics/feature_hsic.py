@@ -97,13 +97,9 @@ class Moments(NamedTuple):
     of_x: Array
     of_y: Array
 
-    def packed(self) -> Array:
-        """Return all numbers: (n,)."""
-        return np.concatenate([part.ravel() for part in self])
-
     @classmethod
-    def unpacked(cls, numbers: Array, g: int, q: int, f: int, h: int) -> Moments:
-        """Return moments from all their numbers."""
+    def of(cls, numbers: Array, g: int, q: int, f: int, h: int) -> Moments:
+        """Return views of all numbers, (n,), as moments."""
         cuts = np.cumsum([g * q * f * h, f * h, f])
         products, rest, of_x, of_y = np.split(numbers, cuts)
         return cls(products.reshape(g, q, f, h), rest.reshape(f, h), of_x, of_y)
@@ -189,35 +185,39 @@ class FeatureHSIC:
         for i, (first, last) in enumerate(pairwise(chunk.edges.tolist())):
             for block in range(first, last):
                 span = plan.start(block)[0], plan.start(block + 1)[0]
-                sums[i] += self._sums(x, y, span, plan.n_x).packed()
+                self._add(x, y, span, plan.n_x, sums[i])
         return [(np.zeros(chunk.n_blocks), sums)]
 
-    def _sums(self, x: Sample | RowSlice, y: Sample | RowSlice, span: tuple[int, int], n: int) -> Moments:
-        """Return the sums of a chunk; its tuples begin with its first row, and its last rows stay."""
+    def _add(self, x: Sample | RowSlice, y: Sample | RowSlice, span: tuple[int, int], n: int, total: Array) -> None:
+        """Add the sums of a chunk to ``total`` (n,), in place; its tuples begin with its first row, its last rows stay.
+
+        Sums are whole numbers of units, and exact; there may be hundreds of megabytes of them.
+        """
         assert self.sides is not None
-        g, q, f, h = self._shape(n)
-        found = Moments(np.zeros((g, q, f, h)), np.zeros((f, h)), np.zeros(f), np.zeros(h))
+        shape = self._shape(n)
+        found, (g, q, *_) = Moments.of(total, *shape), shape
         bits, (first, last) = product_bits(n), span
+        unit = 0.5**bits
         for start in range(first, last, _ROWS):
             m = min(_ROWS, last - start)
             phi, psi = (
-                side.values(sample.stack(start, 1, m)[0].astype(np.float64), bits)
+                side.values(sample.stack(start, 1, m)[0].astype(np.float64), bits) * unit
                 for side, sample in zip(self.sides, (x, y), strict=True)
             )
             of_x, of_y = (_transformed(values, g, q) for values in (phi, psi))
-            found.products[...] += of_x.swapaxes(-1, -2) @ of_y
+            for u in range(g):
+                found.products[u] += of_x[u].swapaxes(-1, -2) @ of_y[u]
             whole = m // q * q
             found.rest[...] += phi[whole:].T @ psi[whole:]
             found.of_x[...] += phi.sum(axis=0)
             found.of_y[...] += psi.sum(axis=0)
-        scale = 0.5**bits
-        return Moments(*(part * scale**power for part, power in zip(found, (2, 2, 1, 1), strict=True)))
 
     def members(self, found: Sequence[Summary]) -> list[Summary]:
         """Return the summary of each pair of kernels, one block of all rows, from sums of features."""
         assert self.sides is not None
         n = found[0].plan.n_x
-        sums = Moments.unpacked(found[0].moments.sum(axis=0), *self._shape(n))
+        nodes = found[0].moments
+        sums = Moments.of(nodes[0] if len(nodes) == 1 else nodes.sum(axis=0), *self._shape(n))
         return [self._member(pair, sums, n) for pair in self.kernels]
 
     def _member(self, pair: KernelPair, sums: Moments, n: int) -> Summary:

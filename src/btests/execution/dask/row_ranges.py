@@ -272,5 +272,8 @@ def with_absolute_paths(source: Any) -> Any:
         return replace(source, parts=tuple(map(with_absolute_paths, source.parts)))
     path = getattr(source, "path", None)
     if is_dataclass(source) and not isinstance(source, type) and isinstance(path, str):
-        return replace(source, path=os.path.abspath(path))
+        moved: dict[str, Any] = {"path": os.path.abspath(path)}
+        if hasattr(source, "file"):  # which is read, unit by unit
+            moved["file"] = with_absolute_paths(source.file)
+        return replace(source, **moved)
     return source
