@@ -24,6 +24,9 @@ BLUE, ORANGE, GREY, INK = "#0072B2", "#D55E00", "#C3C9CF", "#222222"
 
 _BINS = 40
 
+# Thresholds of this size are beyond every value: no statistic would be significant.
+_FAR = 1e300
+
 # Columns of a table in one picture, and characters of a name on an axis.
 _MOST_COLUMNS, _LONGEST_NAME = 30, 28
 
@@ -68,7 +71,7 @@ def plot_null(
     axes.stairs(100.0 * shares, edges, fill=True, color=GREY, label="if there were no difference")
     axes.set_ylim(0.0, 135.0 * float(shares.max(initial=1e-9)))  # room for the legend
     threshold = result.null_distribution.threshold(alpha)
-    if math.isfinite(threshold):
+    if abs(threshold) < _FAR:
         axes.axvline(threshold, 0, 0.76, color=INK, linestyle=_DASHES, linewidth=1.4, label=f"threshold at {alpha:g}")
     color = ORANGE if result.pvalue <= alpha else BLUE
     axes.axvline(result.statistic, 0, 0.76, color=color, linewidth=2.8, label="observed")
