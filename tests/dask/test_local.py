@@ -67,10 +67,14 @@ def test_folders_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert left.exists()
 
 
-def test_workers_listen_on_this_machine_alone() -> None:
+def test_workers_listen_on_this_machine_alone_and_leave_no_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     psutil = pytest.importorskip("psutil")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with local.local_client(1):
         own = psutil.Process()
         found = [one for process in (own, *own.children(recursive=True)) for one in process.net_connections()]
     listening = {one.laddr.ip for one in found if one.status == psutil.CONN_LISTEN}
     assert listening == {"127.0.0.1"}
+    assert not list(tmp_path.iterdir())

@@ -59,7 +59,13 @@ def local_client(n_workers: int, memory: str = "auto") -> Iterator[Any]:
 
     with (
         own_folder() as folder,
-        LocalCluster(n_workers=0, processes=True, host=_HOST, dashboard_address=f"{_HOST}:0") as cluster,
+        LocalCluster(
+            n_workers=0,
+            processes=True,
+            host=_HOST,
+            dashboard_address=f"{_HOST}:0",
+            scheduler_kwargs={"local_directory": folder},  # or it would leave a folder among temporary files
+        ) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
         started: list[subprocess.Popen[bytes]] = []
