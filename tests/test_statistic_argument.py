@@ -2,25 +2,61 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from btests import HSIC, MMD, Aggregate, Gaussian, KernelPair, Laplacian, SignFlip, Stream, btest
+from btests import HSIC, MMD, Aggregate, Gaussian, KernelPair, Laplacian, Linear, SignFlip, Stream, btest
+from btests.block_range import BlockRange
 from btests.data.open import open_source
+from btests.data.sample import AnySample, RowSlice, Sample
+from btests.designs import Design, MatchedSamples, TwoSample
 from btests.execution import checkpoint, out_of_core
 from btests.pipeline import Procedure
+from btests.plan import Array
 from btests.selection import Setting
+from btests.statistics.statistic import Accuracy
+from btests.symmetries import SwapGroups
 from tests.extending.features import FeatureMMD
 from tests.same import assert_same
 
 RNG = np.random.default_rng(8)
 X, Y = RNG.normal(size=(600, 2)), RNG.normal(0.3, 1.2, size=(600, 2))
 OPTIONS: dict[str, Any] = {"kernel": Gaussian(1.0), "block_size": 30, "seed": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class MeanDifference:
+    """Squared difference of the means of each block, with members, design and symmetry as given."""
+
+    kernels: tuple[Any, ...] = ("means",)
+    design: Design = field(default_factory=TwoSample)
+    symmetry: ClassVar[SwapGroups] = SwapGroups()
+
+    def engine(self, x: AnySample) -> str:
+        """Return the name of the backend."""
+        return "numpy"
+
+    def gram(self, x: Sample, y: Sample) -> Any:
+        """Raise: there is no Gram matrix."""
+        raise ValueError("a difference of means has no Gram matrix")
+
+    def prepare(self, x: AnySample, y: AnySample) -> MeanDifference:
+        """Return the statistic."""
+        return self
+
+    def accuracy(self, x: AnySample, y: AnySample) -> tuple[Accuracy, ...]:
+        """Return the accuracy of each member."""
+        return (Accuracy(),) * len(self.kernels)
+
+    def blocks(self, x: Sample | RowSlice, y: Sample | RowSlice, chunk: BlockRange) -> list[tuple[Array, Array]]:
+        """Return values and moments of the linear kernel."""
+        return MMD(Linear(), plain=True).blocks(x, y, chunk)
 
 
 def features(kernels: Any) -> FeatureMMD:
@@ -127,3 +163,24 @@ def test_nulls_that_do_not_fit_are_named() -> None:
         btest(X, Y, statistic=more, null="normal", **OPTIONS)
     with pytest.raises(ValueError, match="features have no Gram matrix"):
         btest(X, Y, kernel=Gaussian(1.0), statistic=features, null="permutation", seed=3)
+
+
+def test_members_of_its_own_were_not_selected() -> None:
+    found = btest(X, Y, statistic=lambda kernels: MeanDifference(), seed=3)
+    assert found.selector is None
+    assert not found.candidates
+    assert "chosen" not in str(found)
+    assert "MMD" not in str(found)
+
+
+@pytest.mark.parametrize(
+    ("broken", "fragment"),
+    [
+        (MeanDifference(kernels=()), "has no members"),
+        (MeanDifference(kernels=("means", "medians")), "has 2 members, its kernels, and returned blocks of 1"),
+        (MeanDifference(design=MatchedSamples()), "with paired=True row i of both"),
+    ],
+)
+def test_statistics_that_do_not_keep_the_protocol(broken: MeanDifference, fragment: str) -> None:
+    with pytest.raises(ValueError, match=fragment):
+        btest(X, Y[:-7], statistic=lambda kernels: broken, kernel=Gaussian(1.0), block_size=30, seed=3)

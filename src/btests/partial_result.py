@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +28,8 @@ from btests.summary import Summary
 from btests.summary_file import arrays_of, parts_of, read_arrays, summaries_of, whole_number, write_arrays
 from btests.symmetries import SwapGroups, SwapTuples, Symmetry
 
-# Symmetries by name.
-_SYMMETRIES: dict[str, Symmetry] = {"SwapGroups": SwapGroups(), "SwapTuples": SwapTuples()}
+# Symmetries that files hold, by name; their fields are whole numbers.
+_SYMMETRIES: dict[str, type[SwapGroups | SwapTuples]] = {"SwapGroups": SwapGroups, "SwapTuples": SwapTuples}
 
 # Fields that a file holds as they are.
 _PLAIN = ("seed", "correction", "weights", "engine", "order", "n_pending", "width", "dtype")
@@ -126,6 +126,11 @@ class PartialResult:
                 raise ValueError(
                     f"partial results that differ in {what} do not add: {getattr(one, name)!r} and {different[0]!r}"
                 )
+        symmetries = [t.summaries[0].symmetry for t in partials]
+        if other_symmetry := [symmetry for symmetry in symmetries if symmetry != symmetries[0]]:
+            raise ValueError(
+                f"partial results of different symmetries do not add: {symmetries[0]!r} and {other_symmetry[0]!r}"
+            )
         summaries = tuple(Summary.join(found) for found in zip(*(t.summaries for t in partials), strict=True))
         waiting = (sum(t.n_pending[0] for t in partials), sum(t.n_pending[1] for t in partials))
         return replace(one, summaries=summaries, n_pending=waiting)
@@ -192,7 +197,7 @@ class PartialResult:
             "kernels": [to_spec(kernel) for kernel in self.kernels],
             "kernel_scale": [summary.kernel_scale for summary in self.summaries],
             "parts": parts_of(self.summaries[0]),
-            "symmetry": type(self.summaries[0].symmetry).__name__,
+            "symmetry": _symmetry_entry(self.summaries[0].symmetry),
             "features": None if self.features is None else asdict(self.features),
         }
 
@@ -204,6 +209,24 @@ def _as_path(path: object) -> Path:
     return Path(path)
 
 
+def _symmetry_entry(symmetry: Symmetry) -> dict[str, Any]:
+    """Return name and fields of a symmetry, or raise ``ValueError`` where a file cannot hold it."""
+    name = type(symmetry).__name__
+    if type(symmetry) is not _SYMMETRIES.get(name):
+        held = " and ".join(_SYMMETRIES)
+        raise ValueError(f"files hold partial results of {held}, and this one has {brief(symmetry)}; keep it in memory")
+    return {"name": name} | {field.name: getattr(symmetry, field.name) for field in fields(symmetry)}
+
+
+def _symmetry_of(entry: Any) -> Symmetry:
+    """Return the symmetry of an entry; the first files held its name alone."""
+    told = {"name": entry} if isinstance(entry, str) else dict(entry)
+    found = _SYMMETRIES.get(told.pop("name"))
+    if found is None:
+        raise ValueError(f"no symmetry is called {brief(entry)}")
+    return found(**{name: whole_number(value, name) for name, value in told.items()})
+
+
 def _partial_of(header: dict[str, Any], arrays: dict[str, Any]) -> PartialResult:
     """Return the partial result of a header and arrays; raise where they do not fit together."""
     kernels = tuple(from_spec(spec) for spec in header["kernels"])
@@ -211,10 +234,7 @@ def _partial_of(header: dict[str, Any], arrays: dict[str, Any]) -> PartialResult
     n_summaries = len(kernels) if features is None else features.n_levels(kernels)
     if not kernels or len(header["kernel_scale"]) != n_summaries:
         raise ValueError("there must be a kernel, and a typical size for each kernel")
-    symmetry = _SYMMETRIES.get(header.get("symmetry", "SwapGroups"))
-    if symmetry is None:
-        raise ValueError(f"no symmetry is called {header['symmetry']!r}")
-    summaries = summaries_of(header["parts"], arrays, n_summaries, symmetry)
+    summaries = summaries_of(header["parts"], arrays, n_summaries, _symmetry_of(header.get("symmetry", "SwapGroups")))
     check_sums(features, kernels, summaries)
     weights = None if header["weights"] is None else tuple(float(w) for w in header["weights"])
     if len(kernels) > 1:

@@ -136,6 +136,9 @@ class Procedure:
             if len(kernels) == 1:
                 check_precision(kernels[0], x, y, self.setting.dtype)
             statistic = make_statistic(self.statistic, kernels, self.setting.dtype)
+            statistic.design.check(len(x), len(y), x.width, y.width)
+            if len(statistic.kernels) < len(kernels):  # of its own, which nothing has selected
+                selector, selection = None, Selection(statistic.kernels[0], x, y)
             size, rule = self._size(x, y, kernels, statistic)
         check_null(self.null, statistic)
         sizes = statistic.sizes() if isinstance(statistic, FeatureMMD) else {}

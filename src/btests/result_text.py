@@ -16,7 +16,8 @@ _RULES = {"budget": "budget of operations", "n^0.5": "square root of n"}
 
 def statistic_label(result: Any) -> str:
     """Return what the statistic of a result is called."""
-    label = result.kernel.label if isinstance(result.kernel, KernelPair) else "MMD^2"
+    is_kernel = callable(result.kernel)  # members of other statistics are names
+    label = result.kernel.label if isinstance(result.kernel, KernelPair) else "MMD^2" if is_kernel else "statistic"
     return str(getattr(result.null, "label", label))
 
 

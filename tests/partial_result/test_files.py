@@ -7,6 +7,7 @@ import errno
 import json
 import os
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,12 @@ from hypothesis import strategies as st
 
 import btests
 from btests import (
+    HSIC,
     Aggregate,
     Combination,
     Energy,
     Gaussian,
+    KernelPair,
     Laplacian,
     Linear,
     Matern,
@@ -29,6 +32,7 @@ from btests import (
     Stream,
 )
 from btests.summary_file import digest_of
+from btests.symmetries import Redraw, SwapTuples
 from tests.partial_result.test_partial_result import assert_equal, rows, stream_of
 
 
@@ -345,3 +349,30 @@ def test_a_checkpoint_is_no_tally(tmp_path: Path) -> None:
         ValueError, match="is a checkpoint, which the call that wrote it goes on from, and no partial result"
     ):
         PartialResult.load(tmp_path / "run.npz")
+
+
+def _of_tuples(most_groups: int) -> PartialResult:
+    pair = KernelPair(Gaussian(1.0), Gaussian(1.0))
+    stream = Stream(HSIC((pair,), symmetry=SwapTuples(most_groups)), 100, seed=0)
+    x, y = rows(600)
+    stream.update(x, x[:, :1] + y[:, 1:2])
+    return stream.partial()
+
+
+@pytest.mark.parametrize("most_groups", [5, 9])
+def test_symmetries_keep_their_fields(tmp_path: Path, most_groups: int) -> None:
+    found = _of_tuples(most_groups)
+    found.save(tmp_path / "pairs")
+    loaded = PartialResult.load(tmp_path / "pairs")
+    assert loaded.summaries[0].symmetry == SwapTuples(most_groups)
+    assert loaded.result().pvalue == found.result().pvalue
+
+
+def test_symmetries_that_differ_do_not_add_and_others_are_not_saved(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="different symmetries do not add"):
+        _of_tuples(5) + _of_tuples(9)
+    other = _of_tuples(9)
+    other = replace(other, summaries=tuple(replace(one, symmetry=Redraw(10, 1)) for one in other.summaries))
+    with pytest.raises(ValueError, match=r"Redraw.* keep it in memory"):
+        other.save(tmp_path / "redrawn")
+    assert not (tmp_path / "redrawn").exists()

@@ -100,6 +100,8 @@ def make_statistic(factory: StatisticFactory | None, kernels: tuple[Kernel, ...]
         raise TypeError(
             f"statistic must return a statistic of the kernels, such as MMD(kernels), got {type(found).__name__}"
         )
+    if not found.kernels:
+        raise ValueError(f"{type(found).__name__} has no members: its kernels are empty")
     if not found.design.compares_columns:
         raise ValueError(
             f"{type(found).__name__} is a statistic of {type(found.design).__name__} rows, and btest compares two "

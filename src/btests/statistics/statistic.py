@@ -182,7 +182,13 @@ def summarize_prepared(
     if (members := getattr(statistic, "members", None)) is not None:  # from sums that all of them share
         found = members(found)
     # Scales last: a kernel that fails should fail on a block.
-    return with_accuracy(found, statistic.accuracy(x, y))
+    accuracy = statistic.accuracy(x, y)
+    if not len(found) == len(accuracy) == len(statistic.kernels):
+        raise ValueError(
+            f"{type(statistic).__name__} has {len(statistic.kernels)} members, its kernels, and returned blocks of "
+            f"{len(found)} and accuracies of {len(accuracy)}"
+        )
+    return with_accuracy(found, accuracy)
 
 
 def with_accuracy(found: Sequence[Summary], accuracy: Sequence[Accuracy]) -> tuple[Summary, ...]:
