@@ -12,7 +12,9 @@ class Null(Protocol):
     """Estimator of the null distribution of a statistic.
 
     Its argument ``evidence`` is the :class:`btests.summary.Summary` of all blocks. Nulls of the quadratic-time tests
-    have ``wants_gram = True`` and take the :class:`btests.statistics.Gram` matrix of both samples.
+    have ``wants_gram = True`` and take the :class:`btests.statistics.Gram` matrix of both samples. Further attributes
+    that a null may have: ``many_blocks`` (bool), whether the default is many small blocks; ``check_sizes(n_x, n_y)``,
+    which raises for samples that it does not support; ``label``, the name of its statistic in results.
     """
 
     def statistic(self, evidence: Any) -> float:

@@ -29,7 +29,13 @@ class Accuracy(NamedTuple):
 class Statistic(Protocol):
     """Value of each block and additive moments for the null distribution, of one or several kernels at once.
 
-    A new statistic is one class with these members. Arrays, files, streams and clusters call nothing else.
+    A new statistic is one class with these members. Arrays, files, streams and clusters call them alone, and these,
+    which most statistics do not have:
+
+    - ``largest_block``, int: rows of a block at most.
+    - ``wants_all_rows``, bool: see :func:`wants_all_rows`.
+    - ``adds_rows``, bool: see :func:`adds_rows`. Then ``blocks`` returns sums that all members share, one for each
+      level, of shape ``moment_shape(n_x, n_y, n_blocks)``, and ``members(summaries)`` the summary of each member.
     """
 
     @property
