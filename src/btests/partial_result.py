@@ -106,7 +106,7 @@ class PartialResult:
     def join(cls, partials: Iterable[PartialResult]) -> PartialResult:
         """Return the partial result of all blocks, whatever the order of ``partials``."""
         if not isinstance(partials, Iterable) or is_data(partials):
-            raise TypeError(f"only partial results can be joined, got {brief(partials)}")
+            raise TypeError(f"join takes partial results in a list, such as [a, b], got {brief(partials)}")
         partials = list(partials)
         if not partials:
             raise ValueError("there is nothing to join")

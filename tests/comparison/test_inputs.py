@@ -213,3 +213,14 @@ def test_dictionaries_and_decimals() -> None:
     table = pa.table({"word": pa.array(["a", "b", None] * 20).dictionary_encode(), "u": pa.array(range(60), pa.int8())})
     found = btests.compare(table, table, seed=0, columns=["word", "u"])
     assert {c.name: c.a["missing"] for c in found.columns}["word"] == pytest.approx(1 / 3)
+
+
+def test_masked_cells_are_missing_and_byte_orders_do_not_matter() -> None:
+    rows = np.random.default_rng(0).normal(size=(300, 2))
+    masked = np.ma.masked_array(rows, mask=rows > 0.0)
+    for table in (masked, {"x0": masked[:, 0], "x1": masked[:, 1]}):
+        found = btests.compare(rows, table, seed=1)
+        assert found["x0"].b["missing"] == pytest.approx(np.mean(rows[:, 0] > 0.0))
+        assert found.different
+    swapped = rows.astype(rows.dtype.newbyteorder())
+    assert btests.compare(swapped, rows * 1.5, seed=1).pvalue == btests.compare(rows, rows * 1.5, seed=1).pvalue

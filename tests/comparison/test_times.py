@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import btests
-from btests.comparison.column_types import read_dates
+from btests.comparison.text_dates import read_dates
 from tests.comparison.conftest import Shell
 
 TIMES = pd.Timestamp("2024-01-05 10:20:30.25") + pd.to_timedelta(np.arange(50) * 7919, "s")
@@ -75,3 +75,16 @@ def test_times_beside_nothing_but_missing_cells() -> None:
     found = btests.compare({"u": [1.0] * 20, "day": days}, {"u": [1.0] * 20, "day": [None] * 20}, seed=0)
     assert found.different
     assert found.columns[0].kind == "time"
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d %H:%M", "%Y-%m-%d", "%d/%m/%Y", "%d.%m.%Y", "%Y-%m-%dT%H:%M:%S"])
+def test_days_that_do_not_exist_are_no_dates(form: str) -> None:
+    """Arrow takes 30 February for 2 March."""
+    days = [datetime.datetime(2021, 2, 1 + i % 28, 10, 0).strftime(form) for i in range(300)]
+    wrong = days[0].replace("01", "30", 1) if form.startswith("%d") else days[0].replace("-01", "-30", 1)
+    assert "30" in wrong
+    notes: list[str] = []
+    a, _, found = read_dates(pa.chunked_array([days]), pa.chunked_array([[*days[:7], wrong]]), "d", notes)
+    assert (found, a.type) == ("", pa.string())
+    assert notes == [f"column 'd' holds dates as text, not all of one form ({wrong!r}): taken as text"]
+    assert read_dates(pa.chunked_array([days]), pa.chunked_array([days]), "d", [])[2] == form

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -12,6 +11,7 @@ from btests._imports import arrow
 from btests.comparison.cells import kind_of
 from btests.comparison.compare_options import Options
 from btests.comparison.sources import Loaded
+from btests.comparison.text_dates import note_zones, read_dates
 from btests.comparison.tokens import as_categories
 
 # Types of text, in the order in which they are tried, as in pyarrow's CSV reader.
@@ -128,111 +128,6 @@ def _common(one: Any, two: Any) -> Any:
         return pa.unify_schemas(both, promote_options="permissive").field(0).type
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         raise ValueError(f"{one} in some rows and {two} in others; make it one type") from None
-
-
-_LIKE_DATE = re.compile(
-    r"^\s*\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T]\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?\s*(Z|[+-]\d{2}:?\d{2}|[+-]\d{2})?)?\s*$"
-)
-
-_DAYS = ("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
-_CLOCKS = ("", " %H:%M:%S", " %H:%M", "T%H:%M:%S", "T%H:%M")
-
-# Times with fractions of a second, or with a time zone, as in JSON.
-_ISO = "ISO 8601"
-
-# Cells of a first check.
-_FIRST = 200
-
-# Minimum share of dates in a text column for a note, if not all are dates.
-_MOST = 0.9
-
-
-# Names of the zone that all times are compared in.
-_UTC = {"UTC", "Etc/UTC", "GMT", "Z", "+00:00", "Universal", "Zulu"}
-
-
-def read_dates(a: Any, b: Any, name: str, notes: list[str]) -> tuple[Any, Any, str]:
-    """Return two arrow columns with dates parsed from text if both allow it, and the format, empty for other columns.
-
-    Columns of times are unchanged.
-    """
-    pa = arrow()
-    texts = [column for column in (a, b) if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)]
-    others = [c for c in (a, b) if not any(c is text for text in texts)]
-    if not texts or not all(pa.types.is_temporal(c.type) or pa.types.is_null(c.type) for c in others):
-        return a, b, ""
-    first = [cell for text in texts for cell in text.slice(0, _FIRST).to_pylist() if cell is not None]
-    like = sum(_LIKE_DATE.match(cell) is not None for cell in first)
-    if not first or like < _MOST * len(first):
-        return a, b, ""
-    formats = date_formats(texts)
-    if len(formats) == 1:
-        notes.append(f"column {name!r} holds dates as text, read as {formats[0]}")
-        a, b = (parse_dates(c, formats[0]) if any(c is text for text in texts) else c for c in (a, b))
-        return a, b, formats[0]
-    if formats:
-        notes.append(f"column {name!r} holds dates as text, with the day or the month first: taken as text")
-    else:
-        notes.append(f"column {name!r} holds dates as text, not all of one form ({_odd(texts)!r}): taken as text")
-    return a, b, ""
-
-
-def date_formats(texts: list[Any]) -> list[str]:
-    """Return the date formats that fit every cell of some text columns."""
-    formats = [f for f in (day + clock for day in _DAYS for clock in _CLOCKS) if _fits(texts, f)]
-    return formats or [f for f in (_ISO,) if _fits(texts, f)]
-
-
-def note_zones(a: Any, b: Any, name: str, sides: tuple[str, str], notes: list[str]) -> None:
-    """Add a note if only one of two arrow columns of times has a time zone, or if their zone is not UTC."""
-    types = arrow().types
-    if not (types.is_timestamp(a.type) and types.is_timestamp(b.type)):
-        return
-    zones = [column.type.tz for column in (a, b) if len(column)]  # of one table, the second side is empty
-    if not zones:
-        return
-    if (zones[0] is None) != (zones[-1] is None):
-        one, other = sides if zones[-1] is None else sides[::-1]
-        notes.append(f"column {name!r} has a time zone in {one} and none in {other}: taken as UTC there")
-    elif zones[0] is not None and not set(zones) <= _UTC:
-        shown = " and ".join(dict.fromkeys(zones))
-        notes.append(f"column {name!r} has times of {shown}: compared, and shown, in UTC")
-
-
-def _fits(texts: list[Any], form: str) -> bool:
-    """Whether every cell is of that form."""
-    if any(parse_dates(text.slice(0, _FIRST), form).null_count > text.slice(0, _FIRST).null_count for text in texts):
-        return False
-    return all(parse_dates(text, form).null_count == text.null_count for text in texts)
-
-
-def parse_dates(column: Any, form: str) -> Any:
-    """Return text as dates or times of a format, missing where it does not fit."""
-    pa, pc = arrow(), import_module("pyarrow.compute")
-    if form == _ISO:
-        return _parsed_iso(pc.utf8_trim_whitespace(column))
-    found = pc.strptime(pc.utf8_trim_whitespace(column), format=form, unit="s", error_is_null=True)
-    # Years of two digits do not fit: 01/02/13 would be the year 13.
-    year = pc.year(found)
-    kept = pc.if_else(pc.and_(pc.greater_equal(year, 1000), pc.less_equal(year, 9999)), found, None)
-    return kept if "%H" in form else pc.cast(kept, pa.date32())
-
-
-def _parsed_iso(column: Any) -> Any:
-    """Return times from ISO 8601 text, all with a time zone or all without; otherwise all missing."""
-    pa, pc = arrow(), import_module("pyarrow.compute")
-    for dtype in (pa.timestamp("us"), pa.timestamp("us", "UTC")):
-        try:
-            return pc.cast(column, dtype)
-        except pa.ArrowInvalid:
-            continue
-    return pa.chunked_array([pa.nulls(len(column), pa.timestamp("us"))])
-
-
-def _odd(texts: list[Any]) -> str:
-    """Return a cell that is not a date, or the first."""
-    cells: list[str] = [cell for text in texts for cell in text.to_pylist() if cell is not None]
-    return next((cell for cell in cells if not _LIKE_DATE.match(cell)), cells[0])[:40]
 
 
 # Every integer up to this is exact as a float64.

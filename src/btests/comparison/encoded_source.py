@@ -12,12 +12,13 @@ import numpy as np
 
 from btests._imports import arrow
 from btests.comparison.cells import Cells, kind_of, pool
-from btests.comparison.column_types import converted, parse_dates, prepared
+from btests.comparison.column_types import converted, prepared
 from btests.comparison.compare_options import Options
 from btests.comparison.encoding import Encoding
 from btests.comparison.format import option
 from btests.comparison.sources import Loaded
 from btests.comparison.table_side import Side
+from btests.comparison.text_dates import parse_dates
 from btests.comparison.tokens import as_text, clear_marks, mark_missing
 from btests.data.errors import DamagedError
 from btests.data.source import Rows

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from btests.comparison.cells import Cells, pool, show_value
-from btests.comparison.column_types import read_dates
 from btests.comparison.sources import load
+from btests.comparison.text_dates import read_dates
 from btests.comparison.tokens import as_categories, mark_missing
 from btests.plan import Array, Index
 from btests.scaling import robust_scale

@@ -27,6 +27,7 @@ from btests.data.formats import is_stream
 from btests.data.fragment import can_be_split
 from btests.data.record_batches import plain_bytes
 from btests.execution.checkpoint import Recorder
+from btests.execution.dask import require_distributed
 from btests.summary_file import read_arrays
 
 
@@ -36,6 +37,7 @@ def reads_in_pieces(a: Any, b: Any, options: Options) -> bool:
     tables = [table for table in (a, b) if table is not None]
     if options.workers is not None:
         _require_files(tables, options)
+        require_distributed()  # now, rather than after files were read
         return True
     if not all(isinstance(table, (str, os.PathLike)) and not is_stream(os.fspath(table)) for table in tables):
         return False

@@ -79,7 +79,7 @@ def load(
             fallback,
         )
     if isinstance(source, (np.ndarray, list, tuple)):
-        return Loaded(_checked(from_arrays({"": as_array(fallback, source)}, fallback), fallback), fallback)
+        return Loaded(_checked(from_arrays({"": _as_array(fallback, source)}, fallback), fallback), fallback)
     return Loaded(_checked(_from_frame(source, fallback), fallback), fallback)
 
 
@@ -136,7 +136,12 @@ def _called(path: str) -> str:
 
 
 def _array(where: str, name: object, values: Any) -> Any:
-    return as_array(f"column {brief(name)} of {where}", values)
+    return _as_array(f"column {brief(name)} of {where}", values)
+
+
+def _as_array(what: str, values: Any) -> np.ndarray[Any, Any]:
+    """Return values as an array, with its mask if they have one: masked cells are missing."""
+    return values if isinstance(values, np.ma.MaskedArray) else as_array(what, values)
 
 
 def _from_frame(frame: Any, where: str) -> Any:

@@ -73,10 +73,14 @@ def _from_array(name: str, column: np.ndarray[Any, Any], where: str) -> Any:
     if column.dtype.kind == "V" or column.ndim > 1:
         held = "several values in each cell" if column.ndim > 1 or column.dtype.names else "cells of raw bytes"
         raise ValueError(f"{what} {held}; columns are of numbers, texts, times or booleans")
+    mask = np.ma.getmaskarray(column) if np.ma.isMaskedArray(column) else None
+    column = np.ma.getdata(column)
     if column.dtype.kind == "f" and column.dtype.itemsize > _DOUBLE:
         column = column.astype(np.float64)  # as btest has it
+    if not column.dtype.isnative:
+        column = column.astype(column.dtype.newbyteorder("="))
     try:
-        return pa.array(column, from_pandas=True)
+        return pa.array(column, from_pandas=True, mask=mask)
     except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
         raise ValueError(f"{where!r} has a column, {name!r}, that is no column of a table: {shortly(error)}") from None
 

@@ -64,7 +64,7 @@ def connect(
             yield None
             return
         workers = found
-    _require_distributed()
+    require_distributed()
     timeouts = timeouts or Timeouts()
     with _client(workers, timeouts.connect) as client:
         with quiet():
@@ -87,7 +87,8 @@ def _current_client() -> Any:
         return None
 
 
-def _require_distributed() -> None:
+def require_distributed() -> None:
+    """Raise `ClusterError` if dask.distributed is not installed."""
     found = optional("distributed", "python -m pip install 'btests[dask]'")
     if isinstance(found, str):
         raise ClusterError(f"workers need dask.distributed; {found}")
