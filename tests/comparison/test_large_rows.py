@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -291,3 +292,17 @@ def test_text_that_begins_like_parquet(shell: Shell) -> None:
         Path(f"{name}.csv").write_text("PAR1,v\n" + "\n".join(lines) + "\n", encoding="utf-8")
     found = in_pieces("a.csv", "b.csv")
     assert {column.name for column in found.columns} == {"PAR1", "v"}
+
+
+def test_decimals_that_floats_cannot_hold_are_compared_in_pieces_too(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    for name, shift in (("a", 0), ("b", 10**8)):
+        cells = [Decimal(10**25 + shift + int(v)) for v in rng.integers(0, 10**8, 3000)]
+        table = pa.table({"z": pa.array(cells, pa.decimal128(38, 0)), "y": rng.integers(50, size=3000)})
+        pq.write_table(table, tmp_path / f"{name}.parquet", row_group_size=500)
+    files = str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet")
+    whole, pieces = (btests.compare(*files, memory=memory, seed=1) for memory in (None, 1000))
+    assert whole["z"].changed
+    assert pieces["z"].changed
+    assert pieces.result.pvalue < 0.01
+    assert pieces.effect.summary.mean() == pytest.approx(whole.effect.summary.mean(), rel=0.05)

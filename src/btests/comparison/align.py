@@ -196,6 +196,8 @@ def why_excluded(cells: Cells, named: bool) -> str | None:
     if present.size == 0:
         return "all its cells are missing"
     if present.min() == present.max() and not cells.missing.any():
+        if cells.kind == "number" and abs(present[0]) > 2.0**53:
+            return f"all its numbers are {cells.show(float(present[0]))}, to the 16 digits that are read of them"
         return f"it is constant, {cells.show(float(present[0]))!r} in every row"
     if named or present.size < _LEAST_ROWS:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from decimal import Context, Decimal
 from importlib import import_module
 from typing import Any
 
@@ -136,6 +137,9 @@ _LAST = 2**53
 # Digits of decimals whose differences are taken; these have one more, and decimal256 has 76.
 _DIGITS = 75
 
+# Arithmetic with all of them.
+_MANY = Context(prec=_DIGITS + 1)
+
 
 def shift_huge(a: Any, b: Any, name: str, notes: list[str]) -> tuple[Any, Any]:
     """Return two arrow columns, minus a common offset if their integers or decimals are not exact as floats."""
@@ -165,6 +169,35 @@ def shift_huge(a: Any, b: Any, name: str, notes: list[str]) -> tuple[Any, Any]:
     whole = pa.uint64() if most >= 2**63 else pa.int64()
     one, two = (pc.subtract(pc.cast(column, whole), pa.scalar(least, whole)) for column in (a, b))
     return one, two
+
+
+def offset_of(before: Any, after: Any) -> int | Decimal:
+    """Return what was subtracted from whole numbers or decimals; of the least difference, which is the most exact."""
+    pc = import_module("pyarrow.compute")
+    least = pc.min(after).as_py()
+    if least is None:
+        return 0
+    place = pc.index(after, least).as_py()
+    if arrow().types.is_decimal(before.type):
+        unit = Decimal(1).scaleb(-before.type.scale)
+        return _MANY.subtract(before[place].as_py(), Decimal(after[place].as_py()).quantize(unit, context=_MANY))
+    return int(before[place].as_py()) - int(after[place].as_py())
+
+
+def without_offset(column: Any, offset: Any) -> Any:
+    """Return whole numbers minus an offset as int64; raise `pyarrow.ArrowInvalid` where that does not hold them.
+
+    Of decimals the differences, as float64.
+    """
+    pa, pc = arrow(), import_module("pyarrow.compute")
+    if pa.types.is_decimal(column.type):
+        wide = pa.decimal256(_DIGITS, column.type.scale)
+        return pc.subtract(column.cast(wide), pa.scalar(offset, wide)).cast(pa.float64())
+    if pa.types.is_uint64(column.type):
+        # Without its highest bit, what remains of a number is itself minus 2^63, bit for bit.
+        flipped = pc.bit_wise_xor(column, pa.scalar(2**63, pa.uint64()))
+        column, offset = pc.cast(flipped, pa.int64(), safe=False), offset - 2**63
+    return pc.subtract_checked(converted(column, pa.int64()), pa.scalar(offset, pa.int64()))
 
 
 def prepared(one: Loaded, two: Loaded, options: Options, notes: list[str]) -> tuple[Loaded, Loaded, Mapping[str, str]]:

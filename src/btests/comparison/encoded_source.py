@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from importlib import import_module
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from btests._imports import arrow
 from btests.comparison.cells import Cells, kind_of, pool
-from btests.comparison.column_types import converted, prepared
+from btests.comparison.column_types import converted, offset_of, prepared, without_offset
 from btests.comparison.compare_options import Options
 from btests.comparison.encoding import Encoding
 from btests.comparison.format import option
@@ -39,7 +40,7 @@ class ColumnReader:
         Arrow type of the cells without marks, as text; empty to keep their type.
     form : str
         Format of dates in text; empty if there are none.
-    offset : int
+    offset : int or Decimal
         Subtracted from whole numbers beyond 2^53.
     as_text : str
         For numbers that are codes: ``"whole"`` if all drawn ones are whole, otherwise ``"any"``; empty for no codes.
@@ -50,7 +51,7 @@ class ColumnReader:
     marks: tuple[str, ...] = ()
     dtype: str = ""
     form: str = ""
-    offset: int = 0
+    offset: int | Decimal = 0
     as_text: str = ""
 
     def cells(self, column: Any, where: str, before: int, levels: tuple[str, ...]) -> Cells:
@@ -64,7 +65,7 @@ class ColumnReader:
             if self.dtype:
                 found = converted(found, pa.type_for_alias(self.dtype))
             if self.offset:
-                found = _without_offset(found, self.offset)
+                found = without_offset(found, self.offset)
         except pa.ArrowInvalid:
             raise ValueError(self._complaint(found, where, before)) from None
         if self.form:
@@ -133,30 +134,15 @@ def _reader(cells: Cells, states: tuple[Any, ...], form: str, options: Options) 
     name, (raw, clear, last) = cells.name, states
     is_same = raw.type == clear.type or (pa.types.is_decimal(raw.type) and pa.types.is_decimal(clear.type))
     dtype = "" if is_same else {"double": "float64"}.get(str(clear.type), str(clear.type))
-    as_text, offset = "", 0
+    as_text = ""
+    offset: int | Decimal = 0
     if name in options.categories and kind_of(clear.type) != "category":
         whole = not pa.types.is_floating(clear.type) or not pc.any(pc.match_substring(last, ".")).as_py()
         as_text = "whole" if whole else "any"
-    elif last is not clear and pa.types.is_integer(clear.type):
-        offset = _offset(clear, last)
+    elif last is not clear and (pa.types.is_integer(clear.type) or pa.types.is_decimal(clear.type)):
+        offset = offset_of(clear, last)
     form = form if kind_of(clear.type) == "category" else ""
     return ColumnReader(name, cells.kind, tuple(options.missing), dtype, form, offset, as_text)
-
-
-def _offset(before: Any, after: Any) -> int:
-    pc = import_module("pyarrow.compute")
-    place = pc.index(pc.is_valid(before), True).as_py()
-    return int(before[place].as_py()) - int(after[place].as_py()) if place >= 0 else 0
-
-
-def _without_offset(column: Any, offset: int) -> Any:
-    """Return whole numbers minus an offset as int64; raise `pyarrow.ArrowInvalid` where that does not hold them."""
-    pa, pc = arrow(), import_module("pyarrow.compute")
-    if pa.types.is_uint64(column.type):
-        # Without its highest bit, what remains of a number is itself minus 2^63, bit for bit.
-        flipped = pc.bit_wise_xor(column, pa.scalar(2**63, pa.uint64()))
-        column, offset = pc.cast(flipped, pa.int64(), safe=False), offset - 2**63
-    return pc.subtract_checked(converted(column, pa.int64()), pa.scalar(offset, pa.int64()))
 
 
 def _coded(name: str, column: Any, levels: tuple[str, ...]) -> Cells:
