@@ -18,7 +18,7 @@ from btests.comparison.align import columns_of, reasons
 from btests.comparison.cells import Cells
 from btests.comparison.compare_options import MAX_ROWS, Options, require_columns
 from btests.comparison.encoding import Encoding
-from btests.comparison.format import option, quoted_list
+from btests.comparison.format import counted, option, quoted_list
 from btests.comparison.sources import Loaded, load, path_of, unused_text_format
 from btests.comparison.tokens import mark_missing
 from btests.comparison.verdicts import independence_verdict
@@ -112,7 +112,7 @@ def open_table(source: Any, settings: Settings, sides: Mapping[str, Sequence[str
         if keyword in sides and (both := [name for name in names if name in settings.exclude]):
             raise ValueError(f"{option(keyword)} and {option('exclude')} both name {both[0]!r}")
     if (rows := found.table.num_rows) < MIN_PAIRS:
-        raise ValueError(f"{found.name} has {rows} rows; a test of independence needs at least {MIN_PAIRS}")
+        raise ValueError(f"{found.name} has {counted(rows, 'row')}; a test of independence needs at least {MIN_PAIRS}")
     notes = unused_text_format([path_of(source)], text)
     tested = {*sides.get("x", ()), *sides["y"]} if sides.get("y") else set(there)
     unused = [name for name in settings.categories if name not in tested]

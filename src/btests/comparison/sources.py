@@ -287,10 +287,12 @@ def _checked_file(table: Any, where: str) -> Any:
 
 def _joined(tables: list[tuple[str, Any]]) -> Any:
     pa = arrow()
-    first, order = tables[0][0], tables[0][1].column_names
-    for part, table in tables[1:]:
-        check_same_columns(first, order, part, table.column_names)
-    try:
-        return pa.concat_tables([table.select(order) for _, table in tables], promote_options="permissive")
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise ValueError(f"the parts from {first!r} on have columns of different types: {shortly(error)}") from None
+    (first, found), *rest = tables
+    for part, table in rest:
+        check_same_columns(first, found.column_names, part, table.column_names)
+        try:
+            found = pa.concat_tables([found, table.select(found.column_names)], promote_options="permissive")
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            what = "has a column of another type than the parts before it"
+            raise ValueError(f"{part!r} {what}: {shortly(error)}; make it one type") from None
+    return found
