@@ -139,9 +139,9 @@ def _reader(cells: Cells, states: tuple[Any, ...], form: str, options: Options) 
     if name in options.categories and kind_of(clear.type) != "category":
         whole = not pa.types.is_floating(clear.type) or not pc.any(pc.match_substring(last, ".")).as_py()
         as_text = "whole" if whole else "any"
-    elif last is not clear and pa.types.is_integer(clear.type):
-        offset = offset_of(clear, last)
-    elif pa.types.is_decimal(clear.type) and pa.types.is_floating(last.type):
+    elif (last is not clear and pa.types.is_integer(clear.type)) or (
+        pa.types.is_decimal(clear.type) and pa.types.is_floating(last.type)
+    ):
         offset = offset_of(clear, last)
     form = form if kind_of(clear.type) == "category" else ""
     return ColumnReader(name, cells.kind, tuple(options.missing), dtype, form, offset, as_text)
