@@ -1,4 +1,4 @@
-"""Memory, asked for before it is spent."""
+"""Free memory, checks before large allocations, and the peak of this process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-#: What is taken to be there where the system does not say.
+#: Assumed free memory where the system does not report it.
 _UNKNOWN = 4 * 2**30
 
 # Bytes of a block of one row a side: its Gram matrices xx, yy and xy in float64, and copies of them.
@@ -55,15 +55,15 @@ def _limits() -> Iterator[tuple[Path, Path]]:
                 yield inner / limit, inner / used
 
 
-def require_bytes(null: str, needed: int, n_x: int, n_y: int) -> None:
-    """Raise unless ``needed`` bytes are free, and say which blocks of an ordinary B-test would fit."""
+def require_bytes(what: str, needed: int, n_x: int, n_y: int) -> None:
+    """Raise ``ValueError`` unless ``needed`` bytes are free for ``what``; the message names blocks that would fit."""
     free = free_bytes()
     if needed <= free:
         return
     # A quarter of what is free: advice should leave room.
     b = max(2, min(math.isqrt(free // (4 * _BLOCK_BYTES)), min(n_x, n_y) // 2))
     raise ValueError(
-        f"{null} needs {amount(needed)} of memory for {n_x} and {n_y} rows, and {amount(free)} are free; "
+        f"{what} needs {amount(needed)} of memory for {n_x} and {n_y} rows, and {amount(free)} are free; "
         f"a B-test with block_size={b} and null=SignFlip() needs at most {amount(_BLOCK_BYTES * b * b)}"
     )
 

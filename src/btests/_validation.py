@@ -1,4 +1,4 @@
-"""Checks of the user's data, once, at the door. Below it the code trusts them."""
+"""Validation of data and arguments of users; all other modules assume validated input."""
 
 from __future__ import annotations
 

@@ -265,7 +265,7 @@ def energy_test(x: Any, y: Any, *, exponent: float = 1.0, **options: Any) -> Tes
 
 
 def _is_array(value: object) -> bool:
-    """Whether this is in memory at a glance; much else is, after a second look."""
+    """Whether this is an array in memory, a list or a tuple; data frames, for example, may be in memory too."""
     return isinstance(value, (np.ndarray, list, tuple)) and not isinstance(value, np.memmap)
 
 

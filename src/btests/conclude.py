@@ -142,7 +142,7 @@ def conclude(
 ) -> TestResult:
     """Return the result of a test; of several kernels, that of the strongest.
 
-    This is the only place where a test is concluded.
+    Every :class:`btests.TestResult` is made here.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def conclude(
     gram : Gram or PairedGram, optional
         Gram matrices of all rows, for a null distribution that needs it.
     distribution : NullDistribution, optional
-        Null distribution if it is known already.
+        Null distribution, if it was computed before; None to compute it.
     n_threads : int, optional
         Threads of the null distribution; None is all cores of this process.
 

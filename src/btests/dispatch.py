@@ -69,7 +69,7 @@ class Call:
     buffer_bytes: int = BUFFER_BYTES
 
     def run(self, x: Any, y: Any, *, are_objects: bool) -> TestResult | None:
-        """Return the answer, or None where all rows are here after all, as objects are, whatever they come in."""
+        """Return the result, or None if both samples are in memory, as samples of objects always are."""
         if not are_objects and (is_batches(x) or is_batches(y)):
             return self._in_batches(x, y)
         if self.workers is None and not is_stored(x) and not is_stored(y):

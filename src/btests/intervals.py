@@ -98,10 +98,11 @@ class Spread:
 
 
 def estimate_spread(summary: Summary) -> Spread:
-    """Return the variance and the skewness of the estimate of MMD^2, valid under the alternative (section 2.1).
+    """Return the variance and the skewness of the estimate of MMD^2, valid under the alternative.
 
     From the values of the blocks where there are at least 40. Otherwise from the groups of rows inside the blocks, for
     samples of one length, or from single rows (see :func:`btests.statistics.row_moments.with_row_moments`).
+    The formulas are in docs/method.md, Intervals.
 
     Raises
     ------

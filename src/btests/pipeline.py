@@ -1,4 +1,4 @@
-"""The one pipeline: choose the kernel, summarize the blocks, conclude."""
+"""Two-sample test of samples of any kind; tests of independence share ``run_test``."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ class TestResult:
 
     @property
     def standard_error(self) -> float:
-        """Standard error of the estimate of MMD^2, whether or not the distributions differ (section 2.1)."""
+        """Standard error of the estimate of MMD^2, whether or not the distributions differ."""
         return self._spread().standard_error
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:

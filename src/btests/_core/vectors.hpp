@@ -1,4 +1,5 @@
-// Vectors of the compiler's own kind (no intrinsics), BTESTS_BYTES wide. Included once per instruction set.
+// Vectors by the extensions of GCC and Clang, BTESTS_BYTES wide, and intrinsics for comparisons alone. Included once per
+// instruction set.
 #pragma once
 #include <cstdint>
 #include <cstring>

@@ -1,4 +1,4 @@
-"""The shell: ``btests`` and its commands.
+"""Command-line interface: ``btests`` and its commands.
 
 Nothing is imported here: a key pressed while packages are imported ends the command without a traceback.
 """

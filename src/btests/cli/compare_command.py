@@ -1,4 +1,4 @@
-"""``btests compare``: two tables, one question."""
+"""``btests compare``: comparison of two tables, or of groups of one."""
 
 from __future__ import annotations
 

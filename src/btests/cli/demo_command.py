@@ -1,4 +1,4 @@
-"""``btests demo``: the main job on the paper's blobs, with the answer known."""
+"""``btests demo``: B-test on the blobs of the paper, whose distributions are known."""
 
 from __future__ import annotations
 

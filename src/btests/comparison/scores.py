@@ -26,7 +26,7 @@ class Features:
     Attributes
     ----------
     moving, still : ndarray of shape (u, k) and (k,)
-        D and c of the features (see ``Units``).
+        D and c of the features (see ``SwapUnits``).
     weights : ndarray of shape (k, g)
         Weights of the squares of the k features in each of g statistics.
     counts : ndarray of shape (g,)

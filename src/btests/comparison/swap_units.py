@@ -1,4 +1,7 @@
-"""Units of rows that are swapped or relabelled together."""
+"""Flip units: rows of two tables that are swapped, or bins of rows that are relabelled, together.
+
+A flip unit is a group of rows in a stratum; a unit alone is what ``unit`` names, such as a customer with several rows.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +25,9 @@ class SwapUnits:
 
     A sign flip swaps row r of a block of x with row r of the same block of y, the same way for all rows of a group and
     stratum. With phi a vector of features centred at its pooled mean, the difference of the means of phi under signs s
-    is ``c + sum_u s_u D_u``: D_u the sum of phi(x) - phi(y) over the pairs of unit u times (1 / n_x + 1 / n_y) / 2, and
-    c the part of the rows without a partner. If several rows are of one customer, whole customers are what is swapped,
-    and phi is the average over their rows.
+    is ``c + sum_u s_u D_u``: D_u the sum of phi(x) - phi(y) over the pairs of flip unit u times (1 / n_x + 1 / n_y)
+    / 2, and c the part of the rows without a partner. With units of several rows, whole units are swapped, and phi is
+    the average over the rows of each.
 
     Tables of different lengths have bins of one size instead, each of one table, which are labelled anew: D_u is the
     sum over bin u, its sign +1 in the longer table and -1 in the other, and both are centred and scaled as if signs
@@ -34,19 +37,19 @@ class SwapUnits:
     ----------
     rows : ndarray of int, shape (N,)
         Rows of both tables, those of the second numbered from the end of the first: of each table first those with a
-        partner, by unit, then the others.
+        partner, by flip unit, then the others.
     n_x, n_pairs : int
-        Number of rows (or customers) of the first table, and of those with a partner.
+        Number of rows (or units) of the first table, and of those with a partner.
     starts : ndarray of int, shape (u,)
-        First pair of each unit.
+        First pair of each flip unit.
     signs : ndarray of shape (u, r + 1)
         Signs of each draw, and last of the observed data.
     exhaustive : bool
         Whether the draws are all sign patterns, including the observed one.
     edges : ndarray of int, optional
-        First of the rows of each customer, and N; None if every row is one.
+        First of the rows of each unit, and N; None if every row is one.
     bins : Bins, optional
-        Bins that are relabelled; None for units that are swapped.
+        Bins that are relabelled; None for flip units that are swapped.
     """
 
     rows: Index
@@ -81,9 +84,9 @@ class SwapUnits:
         orders: tuple[Index, Index],
         groups: tuple[Grouped, Grouped] | None = None,
     ) -> SwapUnits:
-        """Return the units of a plan and of draws of sign flips; ``orders`` are the random orders of the rows.
+        """Return the flip units of a plan and of draws of sign flips; ``orders`` are the random orders of the rows.
 
-        With ``groups``, the rows of customers, they are the random orders of the customers.
+        With ``groups``, the rows of each unit, they are the random orders of the units.
         """
         of_x, of_y = plan.partners()
         stratum = np.searchsorted(plan.stratum_edges(), _block_of_pairs(plan), side="right") - 1
@@ -105,7 +108,7 @@ class SwapUnits:
 
     @property
     def n_y(self) -> int:
-        """Number of rows (or customers) of the second table."""
+        """Number of rows (or units) of the second table."""
         return (len(self.rows) if self.edges is None else len(self.edges) - 1) - self.n_x
 
     @property
@@ -118,7 +121,7 @@ class SwapUnits:
 
     @property
     def shorter(self) -> int:
-        """Number of rows (or customers) of the shorter table."""
+        """Number of rows (or units) of the shorter table."""
         return min(self.n_x, self.n_y)
 
     @property
@@ -127,22 +130,22 @@ class SwapUnits:
         return 0.5 / self.n_x + 0.5 / self.n_y
 
     def permute(self, cells: Cells) -> Cells:
-        """Return the cells of a column in the order of the units."""
+        """Return the cells of a column in the order of ``rows``."""
         return cells.take(self.rows, cells.n_a)
 
     def difference(self, feature: Array) -> tuple[Array, float]:
-        """Return D and c of a centred feature in the order of the units: (n,) to (u,) and a number."""
+        """Return D and c of a centred feature in the order of ``rows``: (n,) to (u,) and a number."""
         if self.bins is not None:
             moving, still = self._sums_of_bins(feature)
             return moving, float(still)
         feature = self._averages(feature)
         x, y = feature[: self.n_x], feature[self.n_x :]
         m = self.n_pairs
-        moving = np.add.reduceat(x[:m] - y[:m], self.starts)  # a unit is never empty
+        moving = np.add.reduceat(x[:m] - y[:m], self.starts)  # a flip unit is never empty
         return self.weight * moving, self.weight * float(x[m:].sum() - y[m:].sum())
 
     def difference_of_rows(self, features: npt.NDArray[np.float32]) -> tuple[Array, Array]:
-        """Return D and c of centred features in the order of the units: (n, k) to (u, k) and (k,)."""
+        """Return D and c of centred features in the order of ``rows``: (n, k) to (u, k) and (k,)."""
         if self.bins is not None:
             return self._sums_of_bins(features.astype(np.float64))
         found = self._averages(features)
@@ -238,7 +241,7 @@ class SwapUnits:
         return self.weight * self.bins.spread * (moving - mean), self.weight * still
 
     def _averages(self, features: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return features of customers, centred at their mean; rows as they are: (n, ...) to (m, ...)."""
+        """Return features of units, centred at their mean; rows as they are: (n, ...) to (m, ...)."""
         weights = self._row_weights()
         if self.edges is None or weights is None:
             return features
@@ -247,7 +250,7 @@ class SwapUnits:
         return np.asarray(found - found.mean(axis=0))
 
     def _row_weights(self) -> Array | None:
-        """Return the weight of each row in the average of its customer, None without customers: (n,)."""
+        """Return the weight of each row in the average of its unit, None without units: (n,)."""
         if self.edges is None:
             return None
         return np.repeat(1.0 / np.diff(self.edges), np.diff(self.edges))
@@ -259,7 +262,7 @@ class SwapUnits:
         return (0, a, b), (b, c, len(self.rows))
 
     def _unit_edges(self) -> tuple[Index, Index]:
-        """Return the first row of each unit in x and in y, and the ends: two of (u + 1,)."""
+        """Return the first row of each flip unit in x and in y, and the ends: two of (u + 1,)."""
         of_x = np.append(self.starts, self.n_pairs)
         of_y = self.n_x + of_x
         return (of_x, of_y) if self.edges is None else (self.edges[of_x], self.edges[of_y])

@@ -1,4 +1,4 @@
-"""Cells that a sheet of a workbook spans, by what the file declares: a far cell makes a small file a huge sheet."""
+"""Declared extent of a sheet of a workbook, which may be huge in a small file."""
 
 from __future__ import annotations
 

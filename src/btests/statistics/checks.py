@@ -1,4 +1,4 @@
-"""Checks of a kernel against the data that it is about to see."""
+"""Checks that a kernel suits the data."""
 
 from __future__ import annotations
 

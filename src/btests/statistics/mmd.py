@@ -166,9 +166,9 @@ class MMD:
         return terms_of(kernel)
 
 
-# Kernels that share their exponentials are carried as k - 1, to a rounding of 1: values of 1e-16 are mostly 0, and the
-# digits of somewhat larger ones are few. What is taken for known is so much coarser that no rounding of ours shows in a
-# choice or a p-value, where kernels that see nothing else are passed over and outcomes that differ by less are ties.
+# Absolute error assumed for kernels that share their exponentials, which are computed as k - 1 with the rounding of 1.
+# It is much coarser than that rounding, so that rounding affects neither selection nor p-values: kernels whose values
+# are within it are not selected, and outcomes that differ by less are ties.
 _ABS_ERROR = 1e-11
 
 # A kernel that is typically at least this much is wide, and k - 1 keeps all its digits.
@@ -184,9 +184,9 @@ def accuracies(kernels: tuple[Kernel, ...], scales: Sequence[float]) -> tuple[Ac
 
 
 def abs_errors(kernels: tuple[Kernel, ...], kernel_scale: Sequence[float]) -> list[float]:
-    """Return what the values of each kernel are known to where some share their exponentials, 0 for all others.
+    """Return the absolute error of the values of each kernel that shares its exponentials, 0.0 for all others.
 
-    By the kernels and their typical values alone, so that the plain path and the compiled loops agree on it.
+    It depends on the kernels and their typical values alone, so that the plain path and the compiled loops agree.
     """
     weights = _shared_weights(kernels)
     if _are_negligible(weights, kernel_scale):  # then nothing is shared

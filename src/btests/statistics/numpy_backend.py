@@ -1,4 +1,4 @@
-"""Block values and moments in plain numpy: for any kernel, and the twin that compiled loops are compared with."""
+"""Block values and moments in plain numpy, for any kernel; compiled loops are compared with them in tests."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def kernel_scales(kernels: tuple[Kernel, ...], x: AnySample, y: AnySample) -> li
     rows = np.concatenate([x.first(n), y.first(n)])[None]
     centred = rows - np.median(rows, axis=1, keepdims=True) if x.is_numeric else rows
     sizes = []
-    with np.errstate(all="ignore"):  # far apart, tiny or huge: then the size is 0, and means that nobody knows
+    with np.errstate(all="ignore"):  # far apart, tiny or huge: the size is 0.0 then: not estimated
         # Families of Gaussian kernels are large: one distance for all.
         by_distance = [getattr(kernel, "from_squared_distances", None) for kernel in kernels]
         squares = squared_distances(rows[0], rows[0]) if any(by_distance) else rows

@@ -1,4 +1,4 @@
-"""The Gram matrix of both samples together: what the quadratic-time nulls learn from."""
+"""The Gram matrix of the pooled sample, evaluated by tiles, for null distributions of quadratic time."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Tile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Margins:
-    """What one pass over the matrix K leaves behind; K0 is K with a zero diagonal, N = n_x + n_y.
+    """Sums over the matrix K, accumulated in one pass; K0 is K with a zero diagonal, N = n_x + n_y.
 
     Attributes
     ----------
@@ -107,12 +107,12 @@ def unbiased(within: Any, linear: Any, margins: Margins) -> Any:
 class Gram:
     """The kernel between all rows of both samples, those of x first, less a constant.
 
-    No MMD sees a constant that is added to a kernel. The one taken away here is the kernel between the first two rows:
-    what is left of a very wide kernel keeps its digits, and of data that are all equal nothing is left, exactly. For
-    kernels whose MMD does not see where the data are, the rows are moved to the origin first.
+    MMD is invariant under adding a constant to the kernel. The value of the kernel between the first rows of x and of y
+    is subtracted: very wide kernels keep their digits, and rows that are all equal give exactly 0. Where the MMD of a
+    kernel is invariant under translation of the data, rows are centred first.
 
-    Nothing of the size N x N is kept. Each pass over the tiles evaluates the kernel anew, and leaves its ``margins``;
-    where it is ``for_summary``, the sums between groups of rows as well, so that a summary needs no pass of its own.
+    Nothing of the size N x N is kept. Each pass over the tiles evaluates the kernel anew, and stores its ``margins``;
+    with ``for_summary`` it stores the sums between groups of rows as well, so that a summary needs no other pass.
     """
 
     kernel: Kernel
@@ -164,14 +164,14 @@ class Gram:
         object.__setattr__(self, "_group_sums", group_sums)
 
     def margins(self) -> Margins:
-        """Return what the last pass has left behind, or make one."""
+        """Return the sums of the last pass, or of a new one if there was none."""
         if self._margins is None:
             for _ in self.tiles():
                 pass
         return cast(Margins, self._margins)
 
     def matrix(self) -> Array:
-        """Return all of it, the diagonal included: (N, N), new with every call."""
+        """Return the whole matrix, the diagonal included: (N, N), new with every call."""
         out = np.empty((self.n_rows, self.n_rows))
         for rows, columns, values in self.tiles():
             out[rows, columns] = values
@@ -180,7 +180,7 @@ class Gram:
         return out
 
     def summary(self) -> Summary:
-        """Return the summary of all rows as one block, for which no Gram matrix is ever whole."""
+        """Return the summary of all rows as one block, without a whole Gram matrix."""
         if not self.for_summary:
             return replace(self, for_summary=True).summary()
         margins, sums = self.margins(), cast(Array, self._group_sums)
@@ -221,7 +221,7 @@ def _members(n_x: int, n_y: int) -> Array:
 
 
 def _evaluate(kernel: Kernel, p: npt.NDArray[Any], q: npt.NDArray[Any]) -> Array:
-    """Return one Gram matrix that is ours to change: rows (b, ...) and (c, ...) to (b, c)."""
+    """Return one Gram matrix, which may be changed in place: rows (b, ...) and (c, ...) to (b, c)."""
     one = p[None]
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused here
         values: Array = evaluate(kernel, one, one if q is p else q[None])[0]
@@ -234,7 +234,7 @@ def _evaluate(kernel: Kernel, p: npt.NDArray[Any], q: npt.NDArray[Any]) -> Array
 
 
 def _subtract(values: Array, constant: float) -> None:
-    """Take the constant away in place, and what is no more than its rounding with it: (b, c)."""
+    """Subtract the constant in place; differences of no more than its rounding become 0: (b, c)."""
     values -= constant
     np.copyto(values, 0.0, where=np.abs(values) <= _ROUNDING * abs(constant))
 

@@ -70,7 +70,7 @@ class Redraw:
         return
 
     def n_effective_pairs(self, moments: Array) -> float:
-        """Return infinity: draws do not tell."""
+        """Return infinity: the number is not available from resampled moments."""
         return float("inf")
 
     def generator(self, block: int) -> np.random.Generator:
