@@ -17,6 +17,7 @@ from btests.nulls.distributions import NullDistribution, RankDistribution, Resam
 from btests.result import TestResult
 from btests.selection import Aggregate, Candidate, Selection, Selector
 from btests.statistics import Gram, PairedGram
+from btests.statistics.checks import overflow_error
 from btests.summary import Summary
 from btests.symmetries import Redraw, SwapTuples
 
@@ -115,9 +116,6 @@ class Provenance:
     scale: tuple[float, ...] | None = None
     paired: bool = False
     began: float = field(default_factory=time.perf_counter)
-
-
-OVERFLOWED = "the kernel overflowed or gave NaN here; scale the data down or take a bounded kernel"
 
 
 def shared_flips(null: Null) -> SignFlip:
@@ -230,6 +228,4 @@ def _check(summary: Summary, member: Kernel | None) -> None:
     if not summary.is_complete:
         raise ValueError(f"{summary.values.size} of {summary.plan.n_blocks} blocks are there; add the others first")
     if not (np.isfinite(summary.values).all() and np.isfinite(summary.moments).all()):
-        if member is None:
-            raise ValueError(OVERFLOWED)
-        raise ValueError(f"{member!r} overflowed or gave NaN here; scale the data down or take it out of the family")
+        raise overflow_error(member, in_family=member is not None)

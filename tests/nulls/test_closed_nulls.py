@@ -117,7 +117,7 @@ def test_scale_of_the_values_does_not_matter(null: Any, scale: float) -> None:
     assert null.distribution(other, 0).pvalue(null.statistic(other)) == pytest.approx(wanted, rel=1e-6)
 
 
-def test_zero_cores() -> None:
+def test_zero_moments() -> None:
     plan = Plan(64, 64, 32)
     summary = Summary.of(plan, np.zeros(32), np.zeros((32, 2, 2)))
     for null in (Normal(), ThirdCumulant(), CrossMMD()):

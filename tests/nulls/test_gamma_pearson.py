@@ -64,7 +64,7 @@ def test_gamma_of_a_kernel_that_is_not_positive() -> None:
 def test_pearson_has_the_moments_of_all_flips(kernel: Kernel, n: int) -> None:
     x, y = two_samples(n, n, 0.5)
     gram = gram_of(x, y, kernel)
-    h = gram.core()
+    h = gram.h_matrix()
     sums = reference.sign_sums(h[None]) / (n * (n - 1))
     null_distribution = Pearson().distribution(gram, 0)
     assert isinstance(null_distribution, PearsonIIIDistribution)

@@ -52,7 +52,7 @@ def test_blocks_with_a_remainder_flip_groups(n: int, n_blocks: int) -> None:
 @given(st.integers(1, 3), st.integers(2, 4), st.integers(0, 2**32 - 1), st.sampled_from([1e-120, 1.0, 1e100]))
 def test_closed_moments(n_strata: int, n_groups: int, seed: int, scale: float) -> None:
     """Over all signs, s' C s has mean 0, variance 2 sum C^2 and third cumulant 8 tr C^3."""
-    moments = scale * random_cores(n_strata, n_groups, seed)
+    moments = scale * random_moments(n_strata, n_groups, seed)
     sums = reference.sign_sums(moments) / scale
     unit = moments / scale
     assert np.mean(sums) == pytest.approx(0.0, abs=1e-10)
@@ -61,7 +61,7 @@ def test_closed_moments(n_strata: int, n_groups: int, seed: int, scale: float) -
     assert np.mean(sums**3) == pytest.approx(third, rel=1e-9, abs=1e-9)
 
 
-def random_cores(n_strata: int, n_groups: int, seed: int) -> Array:
+def random_moments(n_strata: int, n_groups: int, seed: int) -> Array:
     """Return symmetric matrices with zero diagonals."""
     moments = np.random.default_rng(seed).normal(size=(n_strata, n_groups, n_groups))
     moments += np.swapaxes(moments, 1, 2)
@@ -72,7 +72,7 @@ def random_cores(n_strata: int, n_groups: int, seed: int) -> Array:
 @pytest.mark.parametrize("n_groups", [2, 3, 5, 8, 13, 16, 31, 32])
 @pytest.mark.parametrize(("n_strata", "n_draws"), [(1, 1), (1, 63), (3, 64), (7, 65), (40, 1999)])
 def test_compiled_flip_is_the_plain_one(instruction_set: str, n_groups: int, n_strata: int, n_draws: int) -> None:
-    moments = random_cores(n_strata, n_groups, 1)
+    moments = random_moments(n_strata, n_groups, 1)
     words = random_words(5, n_strata, n_groups, n_draws)
     wanted = flip_plain(moments, words, n_draws)
     found = _core.flip(moments, words, n_draws)
@@ -81,13 +81,13 @@ def test_compiled_flip_is_the_plain_one(instruction_set: str, n_groups: int, n_s
 
 @pytest.mark.parametrize("n_groups", [2, 5, 16, 31, 32])
 def test_flips_have_the_same_bits_with_all_instruction_sets(n_groups: int) -> None:
-    moments, words = random_cores(40, n_groups, 1), random_words(5, 40, n_groups, 1999)
+    moments, words = random_moments(40, n_groups, 1), random_words(5, 40, n_groups, 1999)
     found = [_core.flip(moments, words, 1999, instructions=name) for name in _core.instruction_sets()]
     assert len({draws.tobytes() for draws in found}) <= 1
 
 
 def test_plain_flip_is_the_definition() -> None:
-    moments, words = random_cores(3, 4, 2), random_words(1, 3, 4, 100)
+    moments, words = random_moments(3, 4, 2), random_words(1, 3, 4, 100)
     signs = unpack(words, 100)
     wanted = [sum(float(s[:, r] @ c @ s[:, r]) for s, c in zip(signs, moments, strict=True)) for r in range(100)]
     np.testing.assert_allclose(flip_plain(moments, words, 100), wanted, rtol=1e-12, atol=1e-12)

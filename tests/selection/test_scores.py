@@ -182,7 +182,7 @@ def test_it_finds_the_scale_that_matters() -> None:
     assert sum(shares) > 0.9 * btest(x, y, kernel=chosen, null=SignFlip(1), seed=1).statistic
 
 
-def with_cores(entries: list[float], n_rows: int = 12) -> Summary:
+def with_moments(entries: list[float], n_rows: int = 12) -> Summary:
     """Return the summary of one block whose core holds these entries above the diagonal, and zeros."""
     core = np.zeros((n_rows, n_rows))
     core[np.triu_indices(n_rows, 1)] = entries + [0.0] * (n_rows * (n_rows - 1) // 2 - len(entries))
@@ -190,16 +190,16 @@ def with_cores(entries: list[float], n_rows: int = 12) -> Summary:
 
 
 def test_pairs_that_tell_are_counted() -> None:
-    assert with_cores([]).n_effective_pairs() == 0.0
-    assert with_cores([1e-200]).n_effective_pairs() == pytest.approx(1.0)
-    assert with_cores([1.0, -1.0, 1.0]).n_effective_pairs() == pytest.approx(3.0)
-    assert with_cores([1.0, 1e-3, 1e-3]).n_effective_pairs() == pytest.approx(1.0, abs=1e-5)
+    assert with_moments([]).n_effective_pairs() == 0.0
+    assert with_moments([1e-200]).n_effective_pairs() == pytest.approx(1.0)
+    assert with_moments([1.0, -1.0, 1.0]).n_effective_pairs() == pytest.approx(3.0)
+    assert with_moments([1.0, 1e-3, 1e-3]).n_effective_pairs() == pytest.approx(1.0, abs=1e-5)
     normal = np.random.default_rng(0).normal(size=32 * 31 // 2)
-    assert with_cores(normal.tolist(), 32).n_effective_pairs() == pytest.approx(normal.size / 3.0, rel=0.2)
+    assert with_moments(normal.tolist(), 32).n_effective_pairs() == pytest.approx(normal.size / 3.0, rel=0.2)
 
 
 def test_a_kernel_that_sees_four_pairs_is_not_asked() -> None:
-    few, enough = with_cores([1.0] * 4), with_cores([1.0] * 5)
+    few, enough = with_moments([1.0] * 4), with_moments([1.0] * 5)
     heard = np.array([True, True, False])
     assert worth_asking(heard, [few, enough, enough]).tolist() == [False, True, False]
     assert worth_asking(heard, [few, few, enough]).tolist() == [True, True, False]  # somebody must be chosen

@@ -40,7 +40,7 @@ def two_samples(n_x: int, n_y: int, d: int = 2) -> tuple[Array, Array]:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: repr(case.kernel))
 @pytest.mark.parametrize(("n_x", "n_y", "n_blocks"), SIZES)
-def test_values_and_cores(case: Case, n_x: int, n_y: int, n_blocks: int) -> None:
+def test_values_and_moments(case: Case, n_x: int, n_y: int, n_blocks: int) -> None:
     x, y = two_samples(n_x, n_y)
     plan = Plan(n_x, n_y, n_blocks)
     summary = summarize_blocks(MMD(case.kernel, plain=True), Sample(x), Sample(y), plan)[0]

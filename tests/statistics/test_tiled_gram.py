@@ -75,7 +75,7 @@ def test_core_is_h(tile: int, n: int) -> None:
     x, y = two_samples(n, n)
     p, q = x.tolist(), y.tolist()
     wanted = [[reference.h(GAUSSIAN, p, q, a, b) if a != b else 0.0 for b in range(n)] for a in range(n)]
-    np.testing.assert_allclose(gram_of(x, y, Gaussian(1.0)).core(), wanted, atol=1e-14)
+    np.testing.assert_allclose(gram_of(x, y, Gaussian(1.0)).h_matrix(), wanted, atol=1e-14)
 
 
 @pytest.mark.parametrize(("n_x", "n_y"), [*SIZES, (40, 40), (70, 33), (35, 80)])

@@ -138,7 +138,7 @@ class Pearson:
         """Return the null distribution of the statistic; ``seed`` is ignored."""
         n = len(gram.x)
         self.check_sizes(n, len(gram.y))
-        sd, skewness = flip_moments(gram.core())
+        sd, skewness = flip_moments(gram.h_matrix())
         sd /= n * (n - 1)
         if sd <= gram.margins().tolerance():  # every flip gives the observed value
             return PearsonIIIDistribution(0.0, 0.0, gram.margins().paired())

@@ -13,7 +13,7 @@ from btests.kernels.kernel import Kernel
 from btests.plan import Array, Plan
 from btests.selection.selector import Setting
 from btests.statistics import MMD, summarize_all
-from btests.statistics.checks import check_kernel
+from btests.statistics.checks import check_kernel, overflow_error
 from btests.summary import MIN_SNR, Summary, sample_sd
 
 # Minimum number of blocks for a standard deviation; blocks of the training rows are made smaller to reach it.
@@ -146,7 +146,5 @@ def summarize_checked(
     summaries = summarize_all(MMD(kernels), x, y, plan, setting.n_threads, executor=setting.executor)
     for kernel, summary in zip(kernels, summaries, strict=True):
         if not np.isfinite(summary.values).all():
-            raise ValueError(
-                f"{kernel!r} overflowed or gave NaN here; scale the data down or take it out of the family"
-            )
+            raise overflow_error(kernel, in_family=True)
     return summaries

@@ -8,7 +8,7 @@ import numpy as np
 
 from btests.kernels.kernel import Kernel
 from btests.plan import Array
-from btests.statistics.checks import kernel_matrix
+from btests.statistics.checks import kernel_matrix, overflow_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Witness:
             with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite raise below
                 found[:, j] = _contrast(of_x, n) - _contrast(of_y, n)
         if not np.isfinite(found).all():
-            raise ValueError("the kernel overflowed here; scale the data down or take a bounded kernel")
+            raise overflow_error()
         return found
 
     def payoffs(self, values: Array) -> Array:

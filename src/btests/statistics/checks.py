@@ -98,6 +98,13 @@ def kernel_matrix(kernel: Kernel, p: Any, q: Any) -> np.ndarray[Any, Any]:
     return out
 
 
+def overflow_error(kernel: Kernel | None = None, *, in_family: bool = False) -> ValueError:
+    """Return the error of a kernel whose values are not finite on the data, with its name if it is given."""
+    named = "the kernel" if kernel is None else repr(kernel)
+    remedy = "take it out of the family" if in_family else "take a bounded kernel"
+    return ValueError(f"{named} overflowed or gave NaN here; scale the data down or {remedy}")
+
+
 def _kind(p: Any) -> str:
     return "two lists of objects" if isinstance(p, list) else f"two arrays (b, {p.shape[1]}) and (c, {p.shape[1]})"
 

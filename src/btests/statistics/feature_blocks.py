@@ -12,7 +12,7 @@ from btests.block_range import BlockRange
 from btests.data.sample import RowSlice, Sample
 from btests.kernels.feature_kernel import FeatureMap
 from btests.plan import Array, Plan, Run
-from btests.statistics.numpy_backend import difference, grouped_unpaired_cores, members, without_diagonal
+from btests.statistics.numpy_backend import difference, group_indicators, grouped_unpaired_moments, without_diagonal
 
 # Rows whose features are held at once.
 _ROWS = 4096
@@ -92,8 +92,8 @@ def _unpaired(sums: Sums, weights: Array, run: Run) -> tuple[Array, Array]:
     )
     for gram, squares in ((kxx, sums.squares_x), (kyy, sums.squares_y)):  # no row with itself
         np.einsum("...gg->...g", gram)[...] -= squares @ weights
-    pull = np.einsum("mgf,mf->mg", (sums.x - sums.y) * weights, sums.rest)
-    return values, grouped_unpaired_cores(kxx, kyy, kxy, pull, (b, c))
+    rest_contrast = np.einsum("mgf,mf->mg", (sums.x - sums.y) * weights, sums.rest)
+    return values, grouped_unpaired_moments(kxx, kyy, kxy, rest_contrast, (b, c))
 
 
 def _weighted(products: Array, weights: Array) -> Array:
@@ -147,7 +147,7 @@ def _rows(sample: Sample | RowSlice, start: int, m: int, size: int, span: tuple[
 
 def _sums_of_differences(d: Array, n_groups: int) -> Sums:
     """Return the sums for paired samples, from differences of features: (m, b, f)."""
-    group = members(d.shape[1], n_groups).T
+    group = group_indicators(d.shape[1], n_groups).T
     sums, squares, none = group @ d, np.sum(d**2, axis=1, keepdims=True), np.zeros((1, 1))
     return Sums(sums, none[None], squares, none[None], none, none)
 
@@ -155,7 +155,7 @@ def _sums_of_differences(d: Array, n_groups: int) -> Sums:
 def _sums(phi_x: Array, phi_y: Array, n_groups: int) -> Sums:
     """Return the sums over rows, of which the first of both samples are partners: two of (m, b, f)."""
     n = min(phi_x.shape[1], phi_y.shape[1])
-    group = members(n, n_groups).T
+    group = group_indicators(n, n_groups).T
     p, q = phi_x[:, :n], phi_y[:, :n]
     rest = (phi_x if phi_x.shape[1] > n else phi_y)[:, n:]
     return Sums(group @ p, group @ q, group @ p**2, group @ q**2, rest.sum(axis=1), np.sum(rest**2, axis=1))

@@ -15,7 +15,7 @@ from btests.designs import TwoSample
 from btests.kernels.kernel import Kernel, properties_of
 from btests.kernels.whitening import attainable, check_dof, regularizer
 from btests.plan import Array, Plan
-from btests.statistics.numpy_backend import block_cores, block_values, evaluate, without_diagonal
+from btests.statistics.numpy_backend import block_moments, block_values, evaluate, without_diagonal
 from btests.statistics.statistic import Accuracy
 from btests.symmetries import SwapGroups
 
@@ -144,5 +144,5 @@ def _value_and_moments(gram: Array, b: int, plan: Plan) -> tuple[Array, Array]:
     xy = without_diagonal(xy) if plan.paired else xy
     return (
         block_values(xx, yy, xy, paired=plan.paired),
-        block_cores(xx, yy, xy, plan.n_groups, paired=plan.paired),
+        block_moments(xx, yy, xy, plan.n_groups, paired=plan.paired),
     )

@@ -13,7 +13,7 @@ from btests._core import RowGroups
 from btests._core.constants import DIRECT_COORDINATES
 from btests.kernels.kernel import Kernel, properties_of, terms_of
 from btests.plan import Array
-from btests.statistics.checks import kernel_matrix
+from btests.statistics.checks import kernel_matrix, overflow_error
 from btests.statistics.row_features import padded
 
 # Values of a row beyond 2^6 times the largest of a landmark are clipped: sums of all rows have to be exact.
@@ -126,7 +126,7 @@ def values_of(kernel: Kernel, landmarks: npt.NDArray[Any], origin: Array | None,
     shift = origin if properties_of(kernel).centers_rows else None
     own = _centred(landmark_gram(kernel, landmarks, landmarks, shift))
     if not np.isfinite(own).all():
-        raise ValueError(f"{kernel!r} overflowed or gave NaN here; scale the data down or take a bounded kernel")
+        raise overflow_error(kernel)
     centre = own.mean(axis=0)
     largest = float(np.abs(own - centre).max(initial=0.0))
     exponent = math.frexp(largest)[1] + _CLIP if largest > 0.0 else 0

@@ -49,51 +49,51 @@ def block_values(xx: Array, yy: Array, xy: Array, *, paired: bool) -> Array:
     return difference(within, 2.0 * xy.sum(axis=(-2, -1)) / n_cross)
 
 
-def block_cores(xx: Array, yy: Array, xy: Array, n_groups: int, *, paired: bool) -> Array:
+def block_moments(xx: Array, yy: Array, xy: Array, n_groups: int, *, paired: bool) -> Array:
     """Return the part of the block values that swaps move: stacks (m, b, b), (m, c, c), (m, b, c) to (m, k, k).
 
     Row a of x swaps with row a of y, together with all rows of its group. With s the signs of the groups, -1 where they
     are swapped, the block value becomes a constant plus s'Cs. For paired samples k is the number of groups.
     Otherwise the rows that have no partner stay, terms linear in s appear, and s has one more entry that is always 1.
     """
-    return _paired_cores(xx, yy, xy, n_groups) if paired else _unpaired_cores(xx, yy, xy, n_groups)
+    return _paired_moments(xx, yy, xy, n_groups) if paired else _unpaired_moments(xx, yy, xy, n_groups)
 
 
-def _paired_cores(xx: Array, yy: Array, xy: Array, n_groups: int) -> Array:
-    member = members(xy.shape[-1], n_groups)
-    return grouped_paired_cores(member.T @ (xx + yy) @ member, member.T @ xy @ member, xy.shape[-1])
+def _paired_moments(xx: Array, yy: Array, xy: Array, n_groups: int) -> Array:
+    member = group_indicators(xy.shape[-1], n_groups)
+    return grouped_paired_moments(member.T @ (xx + yy) @ member, member.T @ xy @ member, xy.shape[-1])
 
 
-def grouped_paired_cores(within: Array, cross: Array, b: int) -> Array:
+def grouped_paired_moments(within: Array, cross: Array, b: int) -> Array:
     """Return the moments of blocks of b pairs from sums over groups: xx + yy (m, g, g), and xy (m, g, g)."""
     inner = difference(within, cross + np.swapaxes(cross, -1, -2))
     return without_diagonal(inner / (b * (b - 1)))
 
 
-def _unpaired_cores(xx: Array, yy: Array, xy: Array, n_groups: int) -> Array:
+def _unpaired_moments(xx: Array, yy: Array, xy: Array, n_groups: int) -> Array:
     b, c = xy.shape[-2:]
     n = min(b, c)
-    member = members(n, n_groups)
+    member = group_indicators(n, n_groups)
     kxx, kyy, kxy = (member.T @ k[..., :n, :n] @ member for k in (xx, yy, xy))
-    # The rest of the longer sample pulls on a group by how much nearer to it the group's x rows are than its y rows.
+    # Rows of the longer sample without a partner are compared with the x rows and with the y rows of each group.
     if b > c:
         from_x, from_y = xx[..., :n, n:].sum(axis=-1), xy[..., n:, :].sum(axis=-2)
     else:
         from_x, from_y = xy[..., :, n:].sum(axis=-1), yy[..., :n, n:].sum(axis=-1)
-    return grouped_unpaired_cores(kxx, kyy, kxy, difference(from_x @ member, from_y @ member), (b, c))
+    return grouped_unpaired_moments(kxx, kyy, kxy, difference(from_x @ member, from_y @ member), (b, c))
 
 
-def grouped_unpaired_cores(kxx: Array, kyy: Array, kxy: Array, pull: Array, sizes: tuple[int, int]) -> Array:
-    """Return the moments of blocks of unequal sizes from sums over groups: three (m, g, g), and the rest's pull (m, g).
+def grouped_unpaired_moments(kxx: Array, kyy: Array, kxy: Array, rest_contrast: Array, sizes: tuple[int, int]) -> Array:
+    """Return the moments of blocks of unequal sizes from sums over groups: three (m, g, g), and one (m, g).
 
-    The groups hold the rows that have a partner. The pull on a group is the sum of the kernel between the rest of the
-    longer sample and the group's x rows, less that between the rest and its y rows.
+    The groups hold the rows that have a partner. ``rest_contrast`` is, for each group, the sum of the kernel between
+    the rest of the longer sample and the group's x rows, less that between the rest and its y rows.
     """
     b, c = sizes
     alpha, beta, gamma = 1.0 / (b * (b - 1)), 1.0 / (c * (c - 1)), 1.0 / (b * c)
     kyx = np.swapaxes(kxy, -1, -2)
     linear = (alpha - beta) / 2.0 * difference((kxx + kxy).sum(axis=-1), (kyy + kyx).sum(axis=-1))
-    linear += (alpha + gamma if b > c else -(beta + gamma)) * pull
+    linear += (alpha + gamma if b > c else -(beta + gamma)) * rest_contrast
     n_groups = kxx.shape[-1]
     moments = np.zeros((len(kxx), n_groups + 1, n_groups + 1))
     moments[:, :-1, :-1] = without_diagonal((alpha + beta + 2.0 * gamma) / 4.0 * difference(kxx + kyy, kxy + kyx))
@@ -101,7 +101,7 @@ def grouped_unpaired_cores(kxx: Array, kyy: Array, kxy: Array, pull: Array, size
     return moments
 
 
-def members(n_rows: int, n_groups: int) -> Array:
+def group_indicators(n_rows: int, n_groups: int) -> Array:
     """Return 1 where a row belongs to a group: (n_rows, n_groups)."""
     return np.asarray(np.arange(n_rows)[:, None] % n_groups == np.arange(n_groups), dtype=np.float64)
 
@@ -125,7 +125,7 @@ def summarize_plain(
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused in the end
         for i, xx, yy, xy in gram_stacks(kernel, x, y, chunk):
             values[i - chunk.first : i - chunk.first + len(xx)] = block_values(xx, yy, xy, paired=plan.paired)
-            waiting.extend(block_cores(xx, yy, xy, plan.n_groups, paired=plan.paired))
+            waiting.extend(block_moments(xx, yy, xy, plan.n_groups, paired=plan.paired))
             while done < chunk.n_nodes and len(waiting) >= edges[done + 1] - edges[done]:
                 n = int(edges[done + 1] - edges[done])
                 moments[done] = add_up(np.stack(waiting[:n]))

@@ -13,7 +13,14 @@ import numpy.typing as npt
 from btests.data.sample import RowSlice, Sample
 from btests.kernels.kernel import Kernel, properties_of
 from btests.plan import Array, Plan
-from btests.statistics.numpy_backend import difference, evaluate, grouped_paired_cores, grouped_unpaired_cores, members
+from btests.statistics.checks import overflow_error
+from btests.statistics.numpy_backend import (
+    difference,
+    evaluate,
+    group_indicators,
+    grouped_paired_moments,
+    grouped_unpaired_moments,
+)
 from btests.summary import Summary
 
 #: Rows and columns of a tile: half a MiB, large enough for fast matrix products and small enough for a cache.
@@ -139,7 +146,7 @@ class Gram:
         strips = [slice(i, min(i + TILE, end)) for start, end in ((0, n_x), (n_x, n)) for i in range(start, end, TILE)]
         constant = float(_evaluate(self.kernel, rows[:1], rows[n_x : n_x + 1])[0, 0])
         row_sums, diagonal, pairs, norm = np.zeros((n, 2)), np.empty(n), 0.0, 0.0
-        member = _members(n_x, n - n_x) if self.for_summary else np.empty((n, 0))
+        member = _indicators(n_x, n - n_x) if self.for_summary else np.empty((n, 0))
         group_sums = np.zeros((member.shape[1], member.shape[1]))
         for i, one in enumerate(strips):
             for other in strips[i:]:
@@ -189,13 +196,13 @@ class Gram:
         x, y, rest = np.split(np.arange(len(sums)), [plan.n_groups, 2 * plan.n_groups])
         kxx, kyy, kxy = (sums[None][:, u[:, None], v] for u, v in ((x, x), (y, y), (x, y)))
         if plan.paired:
-            value, moments = margins.paired(), grouped_paired_cores(kxx + kyy, kxy, n_x)
+            value, moments = margins.paired(), grouped_paired_moments(kxx + kyy, kxy, n_x)
         else:
-            pull = difference(sums[x, rest], sums[y, rest])[None]
-            value, moments = margins.unbiased(), grouped_unpaired_cores(kxx, kyy, kxy, pull, (n_x, n_y))
+            rest_contrast = difference(sums[x, rest], sums[y, rest])[None]
+            value, moments = margins.unbiased(), grouped_unpaired_moments(kxx, kyy, kxy, rest_contrast, (n_x, n_y))
         return Summary.of(plan, np.array([value]), moments)
 
-    def core(self) -> Array:
+    def h_matrix(self) -> Array:
         """Return h(z_a, z_b) of eq. 3 for samples of one length n, zero for a = b: (n, n), new with every call."""
         n = len(self.x)
         out = np.zeros((n, n))
@@ -211,11 +218,11 @@ class Gram:
         return out
 
 
-def _members(n_x: int, n_y: int) -> Array:
+def _indicators(n_x: int, n_y: int) -> Array:
     """Return 1 where a row belongs to a group of x, to one of y, or to the rest of the longer sample: (N, 2g + 1)."""
     n, n_groups = min(n_x, n_y), Plan(n_x, n_y, 1).n_groups
     out = np.zeros((n_x + n_y, 2 * n_groups + 1))
-    out[:n, :n_groups] = out[n_x : n_x + n, n_groups:-1] = members(n, n_groups)
+    out[:n, :n_groups] = out[n_x : n_x + n, n_groups:-1] = group_indicators(n, n_groups)
     out[n:n_x, -1] = out[n_x + n :, -1] = 1.0
     return out
 
@@ -227,7 +234,7 @@ def _evaluate(kernel: Kernel, p: npt.NDArray[Any], q: npt.NDArray[Any]) -> Array
         values: Array = evaluate(kernel, one, one if q is p else q[None])[0]
     sizes = np.abs(values)
     if not sizes.max() < _HUGE:
-        raise ValueError("the kernel overflowed or gave NaN here; scale the data down or take a bounded kernel")
+        raise overflow_error()
     # Numbers this small are hundreds of times slower to compute with, and nothing beside the others.
     np.copyto(values, 0.0, where=sizes < _SMALLEST)
     return values

@@ -14,7 +14,7 @@ from btests.kernels.feature_kernel import FeatureMap, features_of
 from btests.kernels.kernel import Kernel, properties_of
 from btests.pairwise_sum import add_up
 from btests.plan import Array, Index, Plan
-from btests.statistics.numpy_backend import block_cores, block_values, evaluate, without_diagonal
+from btests.statistics.numpy_backend import block_moments, block_values, evaluate, without_diagonal
 
 # Rows of a tile of the Gram matrix of rows; larger units are tiles of their own.
 _TILE = 256
@@ -35,7 +35,7 @@ def summarize_units(
             grams = block_grams(kernels, x, y, plan, block)
             for j, (xx, yy, xy) in enumerate(grams):
                 values[j, block - chunk.first] = block_values(xx, yy, xy, paired=plan.paired)[0]
-            found.append([block_cores(*own, plan.n_groups, paired=plan.paired)[0] for own in grams])
+            found.append([block_moments(*own, plan.n_groups, paired=plan.paired)[0] for own in grams])
         for j in range(len(kernels)):
             moments[j, node] = add_up(np.stack([own[j] for own in found]))
     return list(zip(values, moments, strict=True))

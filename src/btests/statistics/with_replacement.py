@@ -12,7 +12,7 @@ from btests.data.sample import AnySample, RowSlice, Sample
 from btests.designs import TwoSample
 from btests.kernels.kernel import Kernel
 from btests.plan import Array, Index, Plan
-from btests.statistics.numpy_backend import block_values, gram_stacks, grouped_paired_cores, kernel_scales
+from btests.statistics.numpy_backend import block_values, gram_stacks, grouped_paired_moments, kernel_scales
 from btests.statistics.statistic import Accuracy
 from btests.symmetries import SharedSwaps
 
@@ -119,4 +119,4 @@ def _summarized(
             pairs = (rows[:, :, None] * n_groups + groups[here, None, :]).ravel()
             within += np.bincount(pairs, (xx + yy).ravel(), within.size)
             cross += np.bincount(pairs, xy.ravel(), cross.size)
-        return values, grouped_paired_cores(within.reshape(shape), cross.reshape(shape), b)
+        return values, grouped_paired_moments(within.reshape(shape), cross.reshape(shape), b)

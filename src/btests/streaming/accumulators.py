@@ -8,12 +8,12 @@ from typing import Protocol
 
 import numpy as np
 
-from btests.conclude import OVERFLOWED
 from btests.data.sample import Location, RowSlice, Sample
 from btests.data.source import Rows
 from btests.kernels.kernel import Kernel
 from btests.plan import Array, Plan
 from btests.statistics import Accuracy, FeatureMMD, Statistic, plan_for, summarize_blocks, with_accuracy
+from btests.statistics.checks import overflow_error
 from btests.statistics.feature_stream import N_FREQUENCIES, RUN, StreamedFeatures, carried, level_summaries, paired_sums
 from btests.summary import Summary
 
@@ -88,7 +88,7 @@ class BlockSums:
         )
         found = summarize_blocks(self.statistic, x_slice, y_slice, plan, numbers, n_threads=n_threads, goes_on=goes_on)
         if not all(np.isfinite(summary.values).all() and np.isfinite(summary.moments).all() for summary in found):
-            raise ValueError(OVERFLOWED)
+            raise overflow_error()
         self._found.append(found)
         while len(self._found) > 1 and self._found[-2][0].values.size <= self._found[-1][0].values.size:
             self._found.append(joined([self._found.pop() for _ in range(2)], plan))
