@@ -33,7 +33,7 @@ _ADVICE = {
 }
 
 
-def guessable(function: Callable[P, T]) -> Callable[P, T]:
+def corrects_keywords(function: Callable[P, T]) -> Callable[P, T]:
     """Return a function that takes ``rng`` or ``random_state`` for its ``seed``, and gives advice on unknown keywords.
 
     ``seed`` and its other names may be a `numpy.random.Generator`, `RandomState` or `SeedSequence`, from which one

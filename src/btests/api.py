@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from btests._keywords import guessable
+from btests._keywords import corrects_keywords
 from btests._option_checks import check_dtype, check_flag
 from btests._validation import (
     check_callback,
@@ -40,7 +40,7 @@ from btests.unit_pipeline import check_in_memory, run_units
 _DEFAULT = default_aggregate()
 
 
-@guessable
+@corrects_keywords
 def btest(
     x: Any,
     y: Any,

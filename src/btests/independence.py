@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from btests._keywords import guessable
+from btests._keywords import corrects_keywords
 from btests._option_checks import is_finite, is_one_of
 from btests._text import brief
 from btests._validation import (
@@ -24,7 +24,7 @@ from btests._validation import (
 from btests.block_size import check_block_rule
 from btests.data.row_permutation import permutation_of
 from btests.data.sample import Sample
-from btests.designs import Paired
+from btests.designs import JointSample
 from btests.independence_pipeline import DEFAULT_FAMILY, Family, IndependenceProcedure
 from btests.kernels import Energy, Gaussian, Kernel, KernelPair, Laplacian, Linear, Matern
 from btests.nulls import ExactMoments, Null, Permutation, SignFlip
@@ -51,7 +51,7 @@ NULLS: dict[str, Callable[[], Null]] = {
 AnyKernel = Kernel | MedianFamily | Sequence[Kernel] | str | None
 
 
-@guessable
+@corrects_keywords
 def independence_test(
     x: Any,
     y: Any,
@@ -167,7 +167,7 @@ def independence_test(
         raise ValueError("shuffle='buffered' is for rows in files; those in memory are shuffled exactly")
     rows = check_batch("x", x), check_batch("y", y)
     number = check_seed(given)
-    Paired().check(len(rows[0]), len(rows[1]), rows[0].shape[1], rows[1].shape[1])
+    JointSample().check(len(rows[0]), len(rows[1]), rows[0].shape[1], rows[1].shape[1])
     rule.check(len(rows[0]), MIN_ROWS)
     order = permutation_of(len(rows[0]), number, 1).rows(0, len(rows[0])) if shuffle else None
     how = "exact" if shuffle else "as stored"

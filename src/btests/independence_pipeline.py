@@ -11,7 +11,7 @@ import numpy as np
 from btests.block_size import FEATURES, BlockRule, BlockSize
 from btests.conclude import Provenance
 from btests.data.sample import AnySample
-from btests.designs import Paired
+from btests.designs import JointSample
 from btests.kernels import Kernel, KernelPair, median_bandwidth
 from btests.kernels.fingerprint import fingerprint
 from btests.kernels.kernel import terms_of
@@ -71,7 +71,7 @@ class IndependenceProcedure:
     names: tuple[Names, Names] = (None, None)
     permutes: bool = False
 
-    design: ClassVar[Paired] = Paired()
+    design: ClassVar[JointSample] = JointSample()
 
     def identity(self) -> str:
         """Return everything that the result depends on except rows and seed, as text."""

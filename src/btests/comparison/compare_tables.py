@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Unpack, overload
 
-from btests._keywords import guessable
+from btests._keywords import corrects_keywords
 from btests._option_checks import check_decimal, check_delimiter, check_encoding, check_flag, check_name, check_texts
 from btests._text import brief, converting, printable_errors
 from btests._validation import check_alpha, check_callback, check_path, check_seed
@@ -30,7 +30,7 @@ def compare(a: Any, b: Any = None, *, by: None = None, **options: Unpack[Compare
 def compare(a: Any, b: None = None, *, by: str, **options: Unpack[CompareOptions]) -> Comparison | GroupComparison: ...
 
 
-@guessable
+@corrects_keywords
 def compare(
     a: Any,
     b: Any = None,

@@ -91,7 +91,7 @@ class Code:
             known = cells.present & (hot < len(self.levels) + self.has_other)
             out[np.flatnonzero(known), hot[known]] = half
         else:
-            out[:, 0] = self.tame(cells.values)
+            out[:, 0] = self.arcsinh_scaled(cells.values)
             for j, period in enumerate(self.periods):
                 angle = 2.0 * np.pi * cells.values / PERIODS[period]
                 out[:, 1 + 2 * j], out[:, 2 + 2 * j] = np.sin(angle), np.cos(angle)
@@ -100,7 +100,7 @@ class Code:
             out[cells.missing, -1] = half if self.levels else np.sqrt(_SQUARED_DISTANCE)
         return out
 
-    def tame(self, values: Array) -> Array:
+    def arcsinh_scaled(self, values: Array) -> Array:
         """Return ``arcsinh`` of numbers on the robust scale: (n,) to (n,)."""
         return np.asarray(np.arcsinh((values - self.centre) / self.scale))
 

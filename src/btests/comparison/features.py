@@ -53,7 +53,7 @@ def _number_features(cells: Cells, code: Code, rank: Array) -> Iterator[Array]:
     for j, cosine in enumerate(_cosines(rank, N_COSINES)):
         yield cosine / np.sqrt(j + 1.0)
     # Ranks are insensitive to the distance of rows in the tails.
-    yield _standardised(code.tame(cells.values), cells)
+    yield _standardised(code.arcsinh_scaled(cells.values), cells)
     for period in code.periods:
         angle = 2.0 * np.pi * cells.values / PERIODS[period]
         yield _centred(np.sin(angle), cells)

@@ -1,5 +1,5 @@
 """Designs: which samples there are, and how their rows are ordered."""
 
-from btests.designs.design import MIN_PAIRS, Design, MatchedSamples, Paired, TwoSample
+from btests.designs.design import MIN_PAIRS, Design, JointSample, MatchedSamples, TwoSample
 
-__all__ = ["MIN_PAIRS", "Design", "MatchedSamples", "Paired", "TwoSample"]
+__all__ = ["MIN_PAIRS", "Design", "JointSample", "MatchedSamples", "TwoSample"]

@@ -65,8 +65,11 @@ class MatchedSamples:
 
 
 @dataclass(frozen=True, slots=True)
-class Paired:
-    """Row i of x belongs to row i of y; both are put into the same permutation, and may differ in their columns."""
+class JointSample:
+    """Row i of x and row i of y are one draw of a joint distribution, for tests of independence; columns may differ.
+
+    Both samples are put into the same permutation.
+    """
 
     streams: ClassVar[tuple[int, int]] = (1, 1)
     compares_columns: ClassVar[bool] = False

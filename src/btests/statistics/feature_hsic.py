@@ -12,7 +12,7 @@ import numpy as np
 from btests._text import brief
 from btests.block_range import BlockRange
 from btests.data.sample import AnySample, RowSlice, Sample
-from btests.designs import Paired
+from btests.designs import JointSample
 from btests.kernels.kernel import Kernel, terms_of
 from btests.kernels.pair import KernelPair
 from btests.kernels.random_fourier import Frequencies, cosines_and_sines, frequencies_of, has_features
@@ -125,7 +125,7 @@ class FeatureHSIC:
     n_frequencies: int = 32
     sides: tuple[SideFeatures, SideFeatures] | None = field(default=None, repr=False, compare=False)
 
-    design: ClassVar[Paired] = Paired()
+    design: ClassVar[JointSample] = JointSample()
     symmetry: ClassVar[SwapTuples] = SwapTuples()
 
     def __post_init__(self) -> None:

@@ -12,7 +12,7 @@ from btests import _core
 from btests._core.threads import map_ranges
 from btests.block_range import BlockRange
 from btests.data.sample import AnySample, RowSlice, Sample
-from btests.designs import Paired
+from btests.designs import JointSample
 from btests.kernels.kernel import Radial, terms_of
 from btests.kernels.pair import KernelPair
 from btests.plan import Array, Plan, Run
@@ -66,7 +66,7 @@ class HSIC:
     symmetry: SwapTuples | Redraw = _SWAPS
     plain: bool = False
 
-    design: ClassVar[Paired] = Paired()
+    design: ClassVar[JointSample] = JointSample()
 
     def engine(self, x: AnySample) -> str:
         """Return the name of the backend: ``compiled`` if it computes all pairs of kernels, else ``numpy``."""
