@@ -179,12 +179,12 @@ def conclude(
     if len(summaries) > 1:
         null = shared_flips(null)
         aggregate = selector if isinstance(selector, Aggregate) else Aggregate()
-        verdict = aggregate.conclude(summaries, null, seed, n_threads)
-        best, distribution = verdict.selected, verdict.null_distribution
-        summary = summaries[best] if verdict.is_resolved else summaries[best].zeroed()
+        outcome = aggregate.conclude(summaries, null, seed, n_threads)
+        best, distribution = outcome.selected, outcome.null_distribution
+        summary = summaries[best] if outcome.is_resolved else summaries[best].zeroed()
         candidates = tuple(
             Candidate(kernel, float(score), float(j == best))
-            for j, (kernel, score) in enumerate(zip(kernels, verdict.scores, strict=True))
+            for j, (kernel, score) in enumerate(zip(kernels, outcome.scores, strict=True))
         )
     else:
         summary = summary.resolved()

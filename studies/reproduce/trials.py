@@ -18,9 +18,9 @@ from btests.nulls import Normal, Null
 from btests.pipeline import choose
 from btests.plan import Array, Plan
 from btests.selection import MedianHeuristic, Selection, Selector, Setting, Weights
-from btests.selection.block_statistics import evidence_of
+from btests.selection.block_statistics import block_statistics_of
 from btests.selection.family import kernels_of
-from btests.selection.train_test_split import combine, first_of_the_best, split
+from btests.selection.train_test_split import argmax_within, combine, split
 from btests.selection.weights import best_weights
 from btests.statistics import MMD, summarize_all, summarize_blocks
 from studies.harness.counts import Row
@@ -73,14 +73,16 @@ def distribution(selector: Weights, x: Sample, y: Sample, block_size: int) -> Se
     family = selector.family  # a tuple has been checked already
     kernels = family if isinstance(family, tuple) else kernels_of(family, parts.choice_x, parts.choice_y)
     n = len(parts.choice_x)
-    # Blocks as `selection.evidence.gather` makes them: at least eight.
+    # Blocks as `selection.block_statistics.gather` makes them: at least eight.
     blocks = Plan.of_size(n, n, min(block_size, max(2, n // 8)), len(kernels))
     choice_x, choice_y = cast(Sample, parts.choice_x), cast(Sample, parts.choice_y)
-    evidence = evidence_of(summarize_all(MMD(kernels), choice_x, choice_y, blocks, 1), ask_all=selector.ask_all)
-    weights = best_weights(evidence, selector.regulariser)
+    statistics = block_statistics_of(
+        summarize_all(MMD(kernels), choice_x, choice_y, blocks, 1), ask_all=selector.ask_all
+    )
+    weights = best_weights(statistics, selector.regulariser)
     if weights is None:  # under H0 often no kernel finds a difference: then the one that comes closest
-        best = first_of_the_best(
-            evidence.ratios(selector.regulariser), evidence.is_alive, evidence.slack(selector.regulariser)
+        best = argmax_within(
+            statistics.ratios(selector.regulariser), statistics.is_nonzero, statistics.slack(selector.regulariser)
         )
         weights = (np.arange(len(kernels)) == best).astype(np.float64)
     return combine(kernels, weights, weights, parts)

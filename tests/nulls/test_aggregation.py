@@ -10,7 +10,7 @@ import pytest
 
 from btests import Gaussian
 from btests.data.sample import Sample
-from btests.nulls.aggregation import Verdict, largest_score, smallest_rank
+from btests.nulls.aggregation import AggregatedOutcome, largest_score, smallest_rank
 from btests.nulls.distributions import RankDistribution
 from btests.plan import Array, Plan
 from btests.statistics import MMD, summarize_all
@@ -35,7 +35,7 @@ def swapped(x: Array, y: Array, rows: tuple[int, ...], partners: tuple[int, ...]
     return p, q
 
 
-def conclude(summaries: tuple[Summary, ...], correction: str, n_resamples: int = 4095) -> Verdict:
+def conclude(summaries: tuple[Summary, ...], correction: str, n_resamples: int = 4095) -> AggregatedOutcome:
     flips = summaries[0].draw(n_resamples, 0)
     if correction == "max":
         return largest_score(summaries, flips)

@@ -13,7 +13,7 @@ from btests.block_size import BlockRule
 from btests.data.sample import Sample
 from btests.plan import Plan
 from btests.selection import Selection, Setting
-from btests.selection.block_statistics import Evidence, worth_asking
+from btests.selection.block_statistics import BlockStatistics, has_enough_pairs
 from btests.selection.cross_validation import folds_of_groups
 from btests.selection.weights import best_weights
 from btests.summary import Summary
@@ -81,7 +81,7 @@ def test_weights_are_the_programme(regulariser: float, seed: int) -> None:
 def test_the_regulariser_acts_on_sums() -> None:
     """Of blocks twice as large, sums have four times the pairs: on averages 1e-3 would be something else."""
     values = np.random.default_rng(0).normal(1e-4, 1e-3, size=(3, 50))
-    small, large = Evidence(values, 45.0), Evidence(values / 4.0, 4.0 * 45.0)
+    small, large = BlockStatistics(values, 45.0), BlockStatistics(values / 4.0, 4.0 * 45.0)
     one, two = best_weights(small, 1e-3), best_weights(large, 1e-3)
     assert one is not None
     assert two is not None
@@ -89,10 +89,10 @@ def test_the_regulariser_acts_on_sums() -> None:
     np.testing.assert_allclose(small.ratios(1e-3), large.ratios(1e-3), rtol=1e-12)
 
 
-def uncorrelated(second: float, scale: float = 1.0) -> Evidence:
+def uncorrelated(second: float, scale: float = 1.0) -> BlockStatistics:
     """Return two kernels with spreads 1 and ``scale``, means 1 and ``second`` of them, and no correlation."""
     one, two = np.tile([1.0, 1.0, -1.0, -1.0], 10), np.tile([1.0, -1.0, 1.0, -1.0], 10)
-    return Evidence(np.stack([1.0 + one, scale * (second + two)]), 1.0)
+    return BlockStatistics(np.stack([1.0 + one, scale * (second + two)]), 1.0)
 
 
 @pytest.mark.parametrize(("second", "kept"), [(1e-5, True), (2e-7, True), (5e-8, False), (1e-12, False)])
@@ -107,7 +107,7 @@ def test_small_weights_are_dropped_at_any_scale(second: float, kept: bool, scale
 @pytest.mark.parametrize("scale", [1e-200, 1e-6, 1e6, 1e200])
 def test_no_scale_of_a_kernel_leaves_the_range_of_floats(scale: float) -> None:
     values = np.random.default_rng(0).normal(0.5, 1.0, size=(3, 50)) * np.array([[1.0], [scale], [1.0]])
-    weights = best_weights(Evidence(values, 45.0), 1e-3)
+    weights = best_weights(BlockStatistics(values, 45.0), 1e-3)
     assert weights is not None
     assert np.isfinite(weights).all()
     assert weights.sum() == pytest.approx(1.0)
@@ -201,8 +201,8 @@ def test_pairs_that_tell_are_counted() -> None:
 def test_a_kernel_that_sees_four_pairs_is_not_asked() -> None:
     few, enough = with_moments([1.0] * 4), with_moments([1.0] * 5)
     heard = np.array([True, True, False])
-    assert worth_asking(heard, [few, enough, enough]).tolist() == [False, True, False]
-    assert worth_asking(heard, [few, few, enough]).tolist() == [True, True, False]  # somebody must be chosen
+    assert has_enough_pairs(heard, [few, enough, enough]).tolist() == [False, True, False]
+    assert has_enough_pairs(heard, [few, few, enough]).tolist() == [True, True, False]  # one must be chosen
 
 
 @pytest.mark.parametrize("selector", [MaxMMD, MaxRatio, Weights, CrossValidation])

@@ -16,7 +16,7 @@ from btests.symmetries import Draws
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AggregatedOutcome:
     """Outcome of an aggregated test over J kernels.
 
     Attributes
@@ -110,8 +110,8 @@ def largest_score(
     *,
     sharpness: float = math.inf,
     tie_weight: float = 1.0,
-) -> Verdict:
-    r"""Return the verdict of the largest score over kernels, with the null distribution of that maximum over flips.
+) -> AggregatedOutcome:
+    r"""Return the outcome of the largest score over kernels, with the null distribution of that maximum over flips.
 
     The score is the ratio ``z_j = eta_j / sd_j``, or with ``weights`` a weighted tail probability of it
     (:class:`PValueScore`). Variance and skewness over all flips, ``2 sum C^2`` and ``8 tr C^3`` for a sign-flip matrix
@@ -136,22 +136,22 @@ def largest_score(
 
     Returns
     -------
-    Verdict
+    AggregatedOutcome
 
     References
     ----------
     F. Biggs, A. Schrab, A. Gretton, "MMD-FUSE: Learning and Combining Kernels for Two-Sample Testing Without Data
     Splitting", NeurIPS 2023.
     """
-    deviations, alive = _resolved(summaries)
-    if not alive:
+    deviations, resolved = _resolved(summaries)
+    if not resolved:
         null_distribution = ResampledDistribution(np.zeros(flips.n_draws), math.inf, flips.exhaustive, tie_weight)
-        return Verdict(0, null_distribution, np.zeros(len(summaries)), is_resolved=False)
-    ratios = np.array([summaries[j].moving() for j in alive]) / deviations[alive]
-    slack = np.array([summaries[j].tolerance() for j in alive]) / deviations[alive]
-    scales = [_score_of(summaries[j], None if weights is None else float(weights[j])) for j in alive]
+        return AggregatedOutcome(0, null_distribution, np.zeros(len(summaries)), is_resolved=False)
+    ratios = np.array([summaries[j].moving() for j in resolved]) / deviations[resolved]
+    slack = np.array([summaries[j].tolerance() for j in resolved]) / deviations[resolved]
+    scorings = [_score_of(summaries[j], None if weights is None else float(weights[j])) for j in resolved]
     observed, above = (
-        np.array([scale.score(np.array([z]))[0] for scale, z in zip(scales, values, strict=True)])
+        np.array([scoring.score(np.array([z]))[0] for scoring, z in zip(scorings, values, strict=True)])
         for values in (ratios, ratios + slack)
     )
     margin = above - observed
@@ -159,25 +159,25 @@ def largest_score(
     # few duplicates.
     best = int(np.argmax(observed + margin >= (observed - margin).max()))
     draws = np.full(flips.n_draws, -np.inf)
-    for j, scale in zip(alive, scales, strict=True):
+    for j, scoring in zip(resolved, scorings, strict=True):
         still = summaries[j].estimate() - summaries[j].moving()
-        _accumulate(draws, scale.score((summaries[j].drawn(flips) - still) / deviations[j]), sharpness)
+        _accumulate(draws, scoring.score((summaries[j].drawn(flips) - still) / deviations[j]), sharpness)
     if sharpness < math.inf:  # shift: observed soft maximum minus observed best score
         soft = np.full(1, -np.inf)
         for score in observed:
             _accumulate(soft, np.array([score]), sharpness)
         draws += observed[best] - soft[0]
     scores = np.full(len(summaries), min(0.0, float(observed.min())))
-    scores[alive] = observed
+    scores[resolved] = observed
     # In units of the best kernel: statistic and threshold are on the scale of its MMD^2.
-    selected, unit = alive[best], float(deviations[alive[best]])
+    selected, unit = resolved[best], float(deviations[resolved[best]])
     still = summaries[selected].estimate() - summaries[selected].moving()
-    reach = scales[best].ratio(observed[best] + np.array([2.0 * margin.max()]))[0] - ratios[best]
+    reach = scorings[best].ratio(observed[best] + np.array([2.0 * margin.max()]))[0] - ratios[best]
     tolerance = unit * max(2.0 * float(slack[best]), float(reach))
     null_distribution = ResampledDistribution(
-        np.sort(scales[best].ratio(draws)) * unit + still, tolerance, flips.exhaustive, tie_weight
+        np.sort(scorings[best].ratio(draws)) * unit + still, tolerance, flips.exhaustive, tie_weight
     )
-    return Verdict(selected, null_distribution, scores)
+    return AggregatedOutcome(selected, null_distribution, scores)
 
 
 def _score_of(summary: Summary, weight: float | None) -> Score:
@@ -196,8 +196,8 @@ def _accumulate(best: Array, scores: Array, sharpness: float) -> None:
         np.maximum(best, scores, out=best)
 
 
-def smallest_rank(summaries: Sequence[Summary], flips: Draws, weights: Array) -> Verdict:
-    r"""Return the verdict of the smallest ``p_j / w_j``, p_j the p-value of kernel j alone, over shared flips.
+def smallest_rank(summaries: Sequence[Summary], flips: Draws, weights: Array) -> AggregatedOutcome:
+    r"""Return the outcome of the smallest ``p_j / w_j``, p_j the p-value of kernel j alone, over shared flips.
 
     This is the correction of MMDAgg as a p-value: the test of kernel j has level ``u w_j``, u as large as the flips
     allow. Ranks do not depend on the scale of a kernel or on the tail of its null distribution. Each of J kernels has
@@ -214,7 +214,7 @@ def smallest_rank(summaries: Sequence[Summary], flips: Draws, weights: Array) ->
 
     Returns
     -------
-    Verdict
+    AggregatedOutcome
 
     References
     ----------
@@ -227,8 +227,8 @@ def smallest_rank(summaries: Sequence[Summary], flips: Draws, weights: Array) ->
         row[flips.n_draws :] = summary.estimate()
     # All outcomes of an unresolved kernel are ties.
     tolerances = np.full(len(summaries), np.inf)
-    alive = _resolved(summaries)[1]
-    for j in alive:
+    resolved = _resolved(summaries)[1]
+    for j in resolved:
         tolerances[j] = summaries[j].tolerance()
     own = [np.sort(row) for row in means]
     # Number of outcomes that are at least as large, ties included.
@@ -242,7 +242,7 @@ def smallest_rank(summaries: Sequence[Summary], flips: Draws, weights: Array) ->
     selected = int(np.argmin(ranks / weights))
     least = np.sort((counts / weights[:, None]).min(axis=0))
     null_distribution = RankDistribution(own[selected], tolerances[selected], float(weights[selected]), least)
-    return Verdict(selected, null_distribution, -np.log10(ranks / n_all), is_resolved=bool(alive))
+    return AggregatedOutcome(selected, null_distribution, -np.log10(ranks / n_all), is_resolved=bool(resolved))
 
 
 def _resolved(summaries: Sequence[Summary]) -> tuple[Array, list[int]]:

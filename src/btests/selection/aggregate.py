@@ -14,7 +14,7 @@ from btests._text import brief
 from btests.block_size import FEATURES
 from btests.data.sample import AnySample
 from btests.kernels.kernel import require_positive
-from btests.nulls.aggregation import Verdict, largest_score, smallest_rank
+from btests.nulls.aggregation import AggregatedOutcome, largest_score, smallest_rank
 from btests.nulls.sign_flip import SignFlip
 from btests.selection.bandwidth_families import bandwidths, default_family, margin_kernels
 from btests.selection.family import AnyFamily, MakesKernels, check_family, kernels_of, shown
@@ -125,7 +125,7 @@ class Aggregate:
 
     def conclude(
         self, summaries: Sequence[Summary], null: SignFlip, seed: int, n_threads: int | None = None
-    ) -> Verdict:
+    ) -> AggregatedOutcome:
         """Return the strongest kernel and its null distribution."""
         if self.weights is not None and len(self.weights) != len(summaries):
             raise ValueError(

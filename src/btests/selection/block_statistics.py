@@ -25,7 +25,7 @@ _FEWEST_PAIRS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class BlockStatistics:
     r"""Block values of each kernel on the same blocks.
 
     Means and spreads are those of the sums over the pairs a < b of a block, ``B (B - 1) / 2`` times its MMD^2. That is
@@ -49,7 +49,7 @@ class Evidence:
     noise: Array | float = 0.0
 
     @property
-    def is_alive(self) -> npt.NDArray[np.bool_]:
+    def is_nonzero(self) -> npt.NDArray[np.bool_]:
         """Whether a kernel has a nonzero block value; False if it is 0 or constant up to rounding: (J,)."""
         return np.asarray((self.values != 0.0).any(axis=1))
 
@@ -82,7 +82,7 @@ class Evidence:
 
 def gather(
     kernels: tuple[Kernel, ...], x: AnySample, y: AnySample, setting: Setting, *, ask_all: bool = False
-) -> Evidence:
+) -> BlockStatistics:
     """Return block statistics of two samples, in blocks of the size of the test or smaller.
 
     Parameters
@@ -94,19 +94,19 @@ def gather(
     setting : Setting
         Options of the test.
     ask_all : bool
-        Whether to keep kernels with few effective pairs; otherwise their values are set to 0, see `worth_asking`.
+        Whether to keep kernels with few effective pairs; otherwise their values are set to 0, see `has_enough_pairs`.
     """
-    return evidence_of(summarize_as_tested(kernels, x, y, setting), ask_all=ask_all)
+    return block_statistics_of(summarize_as_tested(kernels, x, y, setting), ask_all=ask_all)
 
 
-def evidence_of(summaries: Sequence[Summary], *, ask_all: bool = False) -> Evidence:
+def block_statistics_of(summaries: Sequence[Summary], *, ask_all: bool = False) -> BlockStatistics:
     """Return block statistics from summaries, one per kernel, of the same blocks."""
     b = summaries[0].plan.block_size
     values = np.stack([summary.values for summary in summaries])
     noise = np.array([summary.rounding for summary in summaries])
     is_resolved = _sizes(values) > MIN_SNR * noise
-    values[~(is_resolved if ask_all else worth_asking(is_resolved, summaries))] = 0.0
-    return Evidence(values, b * (b - 1) / 2.0, noise)
+    values[~(is_resolved if ask_all else has_enough_pairs(is_resolved, summaries))] = 0.0
+    return BlockStatistics(values, b * (b - 1) / 2.0, noise)
 
 
 def summarize_as_tested(
@@ -119,7 +119,7 @@ def summarize_as_tested(
     return summarize_checked(kernels, x, y, plan, setting)
 
 
-def worth_asking(is_resolved: npt.NDArray[np.bool_], summaries: Sequence[Summary]) -> npt.NDArray[np.bool_]:
+def has_enough_pairs(is_resolved: npt.NDArray[np.bool_], summaries: Sequence[Summary]) -> npt.NDArray[np.bool_]:
     """Return a mask (J,) of the resolved kernels with enough effective pairs, or of all resolved ones if none has.
 
     A kernel so narrow that one pair of rows dominates scores well by chance. It has as few effective pairs in the test

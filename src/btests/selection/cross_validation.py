@@ -10,7 +10,7 @@ from btests._text import brief
 from btests.data.sample import AnySample
 from btests.plan import MAX_GROUPS, Array, Plan, group_sizes
 from btests.selection.bandwidth_families import bandwidths
-from btests.selection.block_statistics import summarize_as_tested, summarize_checked, worth_asking
+from btests.selection.block_statistics import has_enough_pairs, summarize_as_tested, summarize_checked
 from btests.selection.family import AnyFamily, check_family, kernels_of, shown
 from btests.selection.selector import Selection, Setting
 from btests.selection.train_test_split import check_fraction, split, take_best
@@ -64,8 +64,8 @@ class CrossValidation:
         # The score uses all pairs of rows, the test only those within blocks: a kernel needs enough of the latter.
         seen = summarize_as_tested(kernels, parts.choice_x, parts.choice_y, setting)
         # Ignored kernels are 0 or within rounding on all pairs of different folds. (A score of 0 alone may be chance.)
-        is_alive = worth_asking(sizes > MIN_SNR * noise, seen)
-        return take_best(kernels, scores, is_alive, parts, slack=noise)
+        is_eligible = has_enough_pairs(sizes > MIN_SNR * noise, seen)
+        return take_best(kernels, scores, is_eligible, parts, slack=noise)
 
     def __repr__(self) -> str:
         return f"CrossValidation({shown(self.family)}, n_folds={self.n_folds}, fraction={self.fraction:g})"

@@ -46,8 +46,8 @@ class MaxMMD:
         """Return the selected kernel and the test rows."""
         parts = split(x, y, self.fraction, setting)
         kernels = kernels_of(self.family, parts.choice_x, parts.choice_y)
-        evidence = gather(kernels, parts.choice_x, parts.choice_y, setting)
-        return take_best(kernels, evidence.means(), evidence.is_alive, parts, slack=evidence.noise)
+        statistics = gather(kernels, parts.choice_x, parts.choice_y, setting)
+        return take_best(kernels, statistics.means(), statistics.is_nonzero, parts, slack=statistics.noise)
 
     def __repr__(self) -> str:
         return f"MaxMMD({shown(self.family)}, fraction={self.fraction:g})"

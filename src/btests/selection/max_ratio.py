@@ -55,9 +55,9 @@ class MaxRatio:
         """Return the selected kernel and the test rows."""
         parts = split(x, y, self.fraction, setting)
         kernels = kernels_of(self.family, parts.choice_x, parts.choice_y)
-        evidence = gather(kernels, parts.choice_x, parts.choice_y, setting)
-        ratios, slack = evidence.ratios(self.regulariser), evidence.slack(self.regulariser)
-        return take_best(kernels, ratios, evidence.is_alive, parts, slack=slack)
+        statistics = gather(kernels, parts.choice_x, parts.choice_y, setting)
+        ratios, slack = statistics.ratios(self.regulariser), statistics.slack(self.regulariser)
+        return take_best(kernels, ratios, statistics.is_nonzero, parts, slack=slack)
 
     def __repr__(self) -> str:
         return f"MaxRatio({shown(self.family)}, regulariser={self.regulariser:g}, fraction={self.fraction:g})"

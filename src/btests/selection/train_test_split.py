@@ -77,7 +77,7 @@ NO_DIFFERENCE = "no kernel found a difference on the rows of the choice"
 def take_best(
     kernels: tuple[Kernel, ...],
     scores: Array,
-    is_alive: npt.NDArray[np.bool_],
+    is_eligible: npt.NDArray[np.bool_],
     parts: Parts,
     *,
     note: str = "",
@@ -95,7 +95,7 @@ def take_best(
         J kernels.
     scores : ndarray of shape (J,)
         Scores, larger is better.
-    is_alive : ndarray of bool, shape (J,)
+    is_eligible : ndarray of bool, shape (J,)
         Kernels that may be selected.
     parts : Parts
         Training and test rows.
@@ -104,18 +104,18 @@ def take_best(
     slack : ndarray of shape (J,) or float
         Rounding error of the scores.
     """
-    if not is_alive.any():
+    if not is_eligible.any():
         note = "no kernel tells any rows apart, so nothing can be chosen; taking all with the same weight"
         warn(note, SelectionWarning)
         return combine(kernels, scores, np.full(len(kernels), 1.0 / len(kernels)), parts, note)
-    best = first_of_the_best(scores, is_alive, slack)
+    best = argmax_within(scores, is_eligible, slack)
     weights = (np.arange(len(kernels)) == best).astype(np.float64)
     return combine(kernels, scores, weights, parts, note or ("" if scores[best] > 0.0 else NO_DIFFERENCE))
 
 
-def first_of_the_best(scores: Array, is_alive: npt.NDArray[np.bool_], slack: Array | float) -> int:
-    """Return the index of the first kernel of ``is_alive`` whose score is the largest within ``slack``: (J,) to int."""
-    return int(np.argmax(is_alive & (scores + slack >= np.where(is_alive, scores - slack, -np.inf).max())))
+def argmax_within(scores: Array, is_eligible: npt.NDArray[np.bool_], slack: Array | float) -> int:
+    """Return the first index of ``is_eligible`` whose score is the largest up to ``slack``: (J,) to int."""
+    return int(np.argmax(is_eligible & (scores + slack >= np.where(is_eligible, scores - slack, -np.inf).max())))
 
 
 def combine(kernels: tuple[Kernel, ...], scores: Array, weights: Array, parts: Parts, note: str = "") -> Selection:

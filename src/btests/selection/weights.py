@@ -12,7 +12,7 @@ from btests.data.sample import AnySample
 from btests.kernels.kernel import require_positive
 from btests.plan import Array
 from btests.selection.bandwidth_families import bandwidths
-from btests.selection.block_statistics import Evidence, gather
+from btests.selection.block_statistics import BlockStatistics, gather
 from btests.selection.family import AnyFamily, check_family, kernels_of, shown
 from btests.selection.selector import Selection, Setting
 from btests.selection.train_test_split import NO_DIFFERENCE, check_fraction, combine, split, take_best
@@ -135,33 +135,35 @@ class Weights:
         """Return the combination and the test rows."""
         parts = split(x, y, self.fraction, setting)
         kernels = kernels_of(self.family, parts.choice_x, parts.choice_y)
-        evidence = gather(kernels, parts.choice_x, parts.choice_y, setting, ask_all=self.ask_all)
-        ratios, weights = evidence.ratios(self.regulariser), best_weights(evidence, self.regulariser)
+        statistics = gather(kernels, parts.choice_x, parts.choice_y, setting, ask_all=self.ask_all)
+        ratios, weights = statistics.ratios(self.regulariser), best_weights(statistics, self.regulariser)
         if weights is not None:
             return combine(kernels, ratios, weights, parts)
         reason = "the weights could not be found" if np.any(ratios > 0.0) else NO_DIFFERENCE
         note = f"{reason}; taking the one of the largest ratio of mean and standard deviation"
-        slack = evidence.slack(self.regulariser)
-        if evidence.is_alive.any():  # otherwise take_best issues its own warning
+        slack = statistics.slack(self.regulariser)
+        if statistics.is_nonzero.any():  # otherwise take_best issues its own warning
             warn(note, SelectionWarning)
-        return take_best(kernels, ratios, evidence.is_alive, parts, note=note, slack=slack)
+        return take_best(kernels, ratios, statistics.is_nonzero, parts, note=note, slack=slack)
 
     def __repr__(self) -> str:
         more = ", ask_all=True" if self.ask_all else ""
         return f"Weights({shown(self.family)}, regulariser={self.regulariser:g}, fraction={self.fraction:g}{more})"
 
 
-def best_weights(evidence: Evidence, regulariser: float) -> Array | None:
+def best_weights(statistics: BlockStatistics, regulariser: float) -> Array | None:
     """Return weights (J,) that sum to 1, or None if there is no solution."""
     # In units of each kernel's standard deviation: the same programme, well-scaled for kernels of any size.
     # Without kernels that are 0 or constant: with many of them the solver has failed to converge.
-    alive = np.flatnonzero(evidence.is_alive)
-    found = minimise(evidence.correlations(regulariser)[np.ix_(alive, alive)], evidence.ratios(regulariser)[alive])
+    nonzero = np.flatnonzero(statistics.is_nonzero)
+    found = minimise(
+        statistics.correlations(regulariser)[np.ix_(nonzero, nonzero)], statistics.ratios(regulariser)[nonzero]
+    )
     if found is None:
         return None
-    solution = np.zeros(len(evidence.values))
-    solution[alive] = found
+    solution = np.zeros(len(statistics.values))
+    solution[nonzero] = found
     solution = np.where(solution < _SMALLEST * solution.sum(), 0.0, solution)
-    spreads = evidence.spreads(regulariser)
+    spreads = statistics.spreads(regulariser)
     weights = solution / (spreads / spreads.min())
     return np.asarray(weights / weights.sum())
