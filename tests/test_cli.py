@@ -13,6 +13,9 @@ import pytest
 import btests
 from btests.cli import main
 from btests.cli.command_group import commands
+from btests.cli.options import as_flags
+from btests.nulls.named_nulls import NULLS
+from btests.selection.named_kernels import KERNELS
 
 
 class Output(NamedTuple):
@@ -160,6 +163,15 @@ def test_examples_of_the_help_work_as_typed(shell: Shell) -> None:
 
 def test_every_command_explains_itself() -> None:
     assert all(command.help for command in commands.commands.values())
+
+
+def test_kernels_and_nulls_of_compare_are_those_of_compare_in_python() -> None:
+    choices = {option.name: set(getattr(option.type, "choices", ())) for option in commands.commands["compare"].params}
+    assert choices["kernel"] == set(KERNELS) - {"rbf"}  # another name of "gaussian"
+    # The jackknife is another name of "normal"; the relatives by Ho and Shieh are in Python alone.
+    assert choices["null"] == set(NULLS) - {"jackknife", "bootstrap", "tu"}
+    for name in choices["null"]:
+        assert as_flags(f"take null={type(NULLS[name]()).__name__}()") == f"take --null {name}"
 
 
 def test_version_and_module() -> None:
