@@ -88,7 +88,7 @@ private:
     double conclude_unpaired(std::int64_t b, std::int64_t c, double* moments) const {
         const double alpha = 1.0 / (double(b) * double(b - 1)), beta = 1.0 / (double(c) * double(c - 1));
         const double gamma = 1.0 / (double(b) * double(c)), quadratic = (alpha + beta + 2.0 * gamma) / 4.0;
-        const double pull = b > c ? alpha + gamma : -(beta + gamma);
+        const double rest_weight = b > c ? alpha + gamma : -(beta + gamma);
         const std::int64_t k = g + 1;
         for (std::int64_t u = 0; u < g; ++u) {
             double for_x = 0, for_y = 0;
@@ -99,7 +99,7 @@ private:
                 if (u != v) moments[u * k + v] += quadratic * difference(x_x + y_y, both(xy, u, v));
             }
             const double linear = (alpha - beta) / 2.0 * difference(for_x, for_y) +
-                                  pull * difference(row_total(xr, u), row_total(yr, u));
+                                  rest_weight * difference(row_total(xr, u), row_total(yr, u));
             moments[u * k + g] += linear / 2.0;
             moments[g * k + u] += linear / 2.0;
         }
