@@ -64,7 +64,7 @@ class TestResult:
     seconds : float
         Wall time of the whole call.
     summary, null_distribution : Summary, NullDistribution
-        What the blocks left behind, and the distribution of the statistic under the null hypothesis.
+        Values and moments of the blocks, and the distribution of the statistic under the null hypothesis.
     selector : Selector, Aggregate or None
         What chose the kernel; None where it was given.
     candidates : tuple of Candidate

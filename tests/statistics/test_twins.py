@@ -41,7 +41,7 @@ def plain_summary(shape: Shape, kernel: int, rows: str, shuffled: bool) -> Summa
 
 
 def compare(shape: Shape, kernel: int, rows: str, arithmetic: str, shuffled: bool) -> None:
-    """Compare values and cores of both twins."""
+    """Compare values and moments of both twins."""
     x, y = samples(shape, rows, shuffled)
     one = radial(shape.d**0.5)[kernel].kernel
     plan = shape.plan

@@ -94,7 +94,7 @@ def with_row_moments(summary: Summary, kernel: Kernel, x: AnySample, y: AnySampl
 
     Swaps of partners show the witness w as differences w(x) - w(y) alone. For samples of different lengths its
     variances in x and in y are needed one by one, which moments of blocks do not hold. Nothing is computed before an
-    interval is asked for. (Rows of units do not tell: no interval then.)
+    interval is asked for. (Not of units, which have no interval then.)
     """
     plan = summary.plan
     if isinstance(x, UnitSample) or plan.paired or plan.n_blocks >= ENOUGH_BLOCKS or min(len(x), len(y)) < _ENOUGH:
