@@ -104,7 +104,7 @@ def make_statistic(factory: StatisticFactory | None, kernels: tuple[Kernel, ...]
         raise ValueError(f"{type(found).__name__} has no members: its kernels are empty")
     if not found.design.compares_columns:
         raise ValueError(
-            f"{type(found).__name__} is a statistic of {type(found.design).__name__} rows, and btest compares two "
-            "samples; pairs have independence_test"
+            f"{type(found).__name__} is a statistic of pairs of rows, and btest compares two samples; pairs have "
+            "independence_test"
         )
     return found
