@@ -152,7 +152,7 @@ def test_what_is_no_statistic_is_named() -> None:
         btest(X, Y, statistic=len)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"float32.* default statistic"):
         btest(X, Y, statistic=MMD, dtype="float32")
-    with pytest.raises(ValueError, match=r"HSIC is a statistic of JointSample rows.* independence_test"):
+    with pytest.raises(ValueError, match=r"HSIC is a statistic of pairs of rows.* independence_test"):
         btest(X, Y, statistic=lambda kernels: HSIC((KernelPair(kernels[0], kernels[0]),)), **OPTIONS)
     with pytest.raises(ValueError, match="MMD is a statistic already"):
         Stream(MMD((Gaussian(1.0),)), statistic=MMD)
