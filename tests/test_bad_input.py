@@ -6,6 +6,7 @@ import datetime
 import decimal
 import math
 import pathlib
+import warnings
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ from btests import (
     ThirdCumulant,
     Weights,
     btest,
+    independence_test,
 )
 from tests.reference import Array
 
@@ -575,3 +577,11 @@ def test_samples_of_very_different_scales_have_a_pvalue(exponent: float) -> None
     x, y = rng.normal(size=(2, 20, 2))
     for options in ({"block_size": 2}, {}):
         assert 0.0 < btest(x, y * 10.0**exponent, seed=1, **options).pvalue <= 1.0  # type: ignore[arg-type]
+
+
+def test_huge_budgets_and_rows_that_overflow() -> None:
+    assert btest(X[:20], Y[:5], budget=1e300, seed=1).n_x == 20
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        with pytest.raises(ValueError, match="overflowed or gave NaN"):
+            independence_test(X, np.sign(Y) * 1e308, kernel_y="energy", method="blocks", seed=1)

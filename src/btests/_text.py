@@ -39,8 +39,8 @@ def printable(text: str, keep: str = "") -> str:
 
 
 def shortly(error: BaseException) -> str:
-    """Return the first sentence of a message, short enough to be part of one."""
-    text = str(error).strip() or type(error).__name__
+    """Return the first sentence of a message, short enough to be part of one, without addresses of objects."""
+    text = re.sub(r" at 0x[0-9a-fA-F]+", "", str(error).strip()) or type(error).__name__
     return shortened(printable(re.split(r"\n|\. (?=[A-Z])", text)[0].rstrip(". ")), _MESSAGE)
 
 

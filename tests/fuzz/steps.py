@@ -76,9 +76,9 @@ def paired(x: Any, y: Any, **options: Any) -> Any:
 
 def in_units(x: Any, y: Any, size: int = 3, *, shared: bool = False, weighted: bool = False, **options: Any) -> Any:
     """Return the result of a test of units of ``size`` rows, of both samples or of one, with weights of rows or not."""
-    labels = np.arange(len(x)) // size, np.arange(len(y)) // size + (0 if shared else len(x))
+    labels = np.arange(len(x)) // size, np.arange(len(y)) // size + (0 if shared is True else len(x))
     weights: dict[str, Any] = (
-        {"weights_x": 1.0 + np.arange(len(x)) % 3, "weights_y": np.ones(len(y))} if weighted else {}
+        {"weights_x": 1.0 + np.arange(len(x)) % 3, "weights_y": np.ones(len(y))} if weighted is True else {}
     )
     return btests.btest(x, y, units=labels, **weights, **options)
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import btests
-from btests._text import printable
+from btests._text import printable, shortly
 from tests.robust.terminal import on_a_terminal
 
 # Clear the screen, colours, C1 controls, bidirectional and zero-width controls, separators, a byte order mark.
@@ -231,3 +231,7 @@ def test_one_place_prints() -> None:
             called = ast.unparse(node.func)
             if called in ("click.echo", "click.secho", "print") or re.match(r"sys\.std(out|err)\.write", called):
                 assert path.relative_to(root).as_posix() == "cli/terminal.py", f"{path}:{node.lineno}"
+
+
+def test_messages_have_no_addresses() -> None:
+    assert shortly(ValueError(f"malformed node {object()!r}")) == "malformed node <object object>"

@@ -88,7 +88,7 @@ _TURN, _LEVEL, _PROJECTION = 2.5, 0.6, 0.1
 def affordable_frequencies(n_kernels: int, n_rows: int, width: int, budget: float) -> int:
     """Return how many frequencies of each kernel so many seconds afford for all rows, within bounds."""
     nanoseconds = 2.0 * (_TURN + _PROJECTION * width) + _LEVEL * n_kernels
-    found = int(1e9 * budget / (n_rows * nanoseconds)) // FREQUENCY_STEP * FREQUENCY_STEP
+    found = int(min(1e9 * budget / (n_rows * nanoseconds), _MOST_FREQUENCIES)) // FREQUENCY_STEP * FREQUENCY_STEP
     return max(_LEAST_FREQUENCIES, min(_MOST_FREQUENCIES, found))
 
 
@@ -120,7 +120,7 @@ def affordable_landmarks(kernels: Sequence[Any], n_rows: int, width: int, budget
     """
     bases = dict.fromkeys(repr(getattr(kernel, "kernel", kernel)) for kernel in kernels if not has_features(kernel))
     nanoseconds = _LANDMARK + _LANDMARK_COORDINATE * width if width else _PYTHON
-    found = int(1e9 * budget / (n_rows * nanoseconds * max(1, len(bases)))) // 2 * 2
+    found = int(min(1e9 * budget / (n_rows * nanoseconds * max(1, len(bases))), _MOST_LANDMARKS)) // 2 * 2
     return max(_LEAST_LANDMARKS, min(_MOST_LANDMARKS, found))
 
 
