@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import btests
-from btests.comparison.column_types import ColumnType, converted
 from btests.comparison.first_pass import Draw, Reservoir
 from btests.comparison.joint import DEFAULT_KERNELS
 from btests.data import fragment
+from btests.data.column_type import ColumnType
 from tests.comparison.conftest import Shell
 from tests.comparison.test_large import in_pieces, mixed
 
@@ -99,11 +99,11 @@ def test_times_of_text_grow_with_their_cells() -> None:
     for text in (["", None], ["2024-01-01"], ["2024-01-02 10:30:00"], ["2024-01-02 10:30:00.5"]):
         column = pa.array(text).filter(pa.array([cell != "" for cell in text]))
         cells.append(column)
-        seen = seen.after(column, is_text=True)
+        seen = seen.after(column, "")
     assert seen.dtype == pa.timestamp("ns")
-    assert all(len(converted(column, seen.dtype)) == len(column) for column in cells)
-    assert seen.after(pa.array(["soon"]), is_text=True).dtype == pa.string()
-    assert ColumnType.nothing().after(pa.array(["12:30", "01:02:03"]), is_text=True).dtype == pa.time32("s")
+    assert all(len(seen.read(column)) == len(column) for column in cells)
+    assert seen.after(pa.array(["soon"]), "").dtype == pa.string()
+    assert ColumnType.nothing().after(pa.array(["12:30", "01:02:03"]), "").dtype == pa.time32("s")
 
 
 def test_a_date_of_another_form_is_named_with_its_row(shell: Shell) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import btests
 from btests.data.csv_parser import MISSING
-from btests.data.csv_table import read_csv
+from btests.data.csv_table import read_csv, typed
 from tests.comparison.conftest import Shell
 
 
@@ -28,7 +28,8 @@ def columns(rng: np.random.Generator, mark: str, n: int = 200) -> str:
 @pytest.mark.parametrize("mark", MISSING)
 def test_what_is_missing_in_csv_files_of_any_kind_of_column(mark: str, quote: str) -> None:
     cell = f"{quote}{mark}{quote}"
-    table = read_csv(f"number,text,flag\n1.5,p,true\n{cell},{cell},{cell}\n".encode(), "a.csv", ",", guessed=True)
+    data = f"number,text,flag\n1.5,p,true\n{cell},{cell},{cell}\n".encode()
+    table = typed([read_csv(data, "a.csv", ",", guessed=True)])
     assert [table[name].null_count for name in table.column_names] == [1, 1, 1]
     assert [str(table[name].type) for name in table.column_names] == ["double", "string", "bool"]
 

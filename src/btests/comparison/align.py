@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from btests.comparison.cells import KINDS, Cells, kind_of, pool
-from btests.comparison.column_types import ColumnType, prepared
+from btests.comparison.column_types import prepared
 from btests.comparison.compare_options import Options, require_columns
 from btests.comparison.format import SAME_ROWS, option, quoted_list, some_of
 from btests.comparison.row_units import hint_at_units
 from btests.comparison.sources import Loaded
 from btests.comparison.tokens import first_text, hint_at_codes, hint_at_marks
+from btests.data.column_type import ColumnType
 from btests.plan import Array, Index
 
 

@@ -94,7 +94,7 @@ class Options:
     @property
     def text(self) -> TextFormat:
         """Format of delimited text, as far as it is named."""
-        return TextFormat(self.delimiter, self.decimal, self.encoding)
+        return TextFormat(self.delimiter, self.decimal, self.encoding, self.missing)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options as plain values, None for defaults."""

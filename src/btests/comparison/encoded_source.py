@@ -13,7 +13,7 @@ import numpy as np
 
 from btests._imports import arrow
 from btests.comparison.cells import Cells, kind_of, pool
-from btests.comparison.column_types import converted, offset_of, prepared, without_offset
+from btests.comparison.column_types import offset_of, prepared, without_offset
 from btests.comparison.compare_options import Options
 from btests.comparison.encoding import Encoding
 from btests.comparison.format import option
@@ -21,6 +21,7 @@ from btests.comparison.sources import Loaded
 from btests.comparison.table_side import Side
 from btests.comparison.text_dates import parse_dates
 from btests.comparison.tokens import as_text, clear_marks, mark_missing
+from btests.data.column_type import converted
 from btests.data.errors import DamagedError
 from btests.data.source import Rows
 from btests.plan import Index

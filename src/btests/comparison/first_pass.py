@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from btests._imports import arrow
-from btests.comparison.column_types import ColumnType, MixedError, converted
 from btests.comparison.format import option, quoted_list
 from btests.comparison.groupby import RowFilter, SideValues
 from btests.comparison.sources import good_part
 from btests.comparison.table_side import Side, with_texts
+from btests.data.column_type import ColumnType, MixedError
 from btests.data.fragment import Fragment
 
 Keys = npt.NDArray[np.uint64]
@@ -249,19 +249,19 @@ def _note(state: _State, rows: Any, part: Fragment, before: int, side: Side) -> 
         column = rows.column(rows.schema.get_field_index(name))
         seen = state.types.get(name) or ColumnType.nothing()
         try:
-            found = seen.after(column, part.is_text)
+            found = seen.after(column, part.commas)
         except MixedError:
             raise _MixedColumnError(name) from None
         except ValueError as error:
             raise ValueError(f"column {name!r} of {side.name} has {error}") from None
         if found is not seen and found.high is not None and max(found.high, -found.low) > _LARGEST:
-            raise ValueError(_too_large(column, name, part, before))
+            raise ValueError(_too_large(found.read(column), name, part, before))
         state.types[name] = found
     state.reservoir.add(rows.select(list(side.read)))
 
 
 def _too_large(column: Any, name: str, part: Fragment, before: int) -> str:
-    values = np.asarray(converted(column, arrow().float64()).to_numpy(zero_copy_only=False))
+    values = np.asarray(column.cast(arrow().float64()).to_numpy(zero_copy_only=False))
     bad = int(np.flatnonzero(np.abs(values) > _LARGEST)[0])
     what = "an infinite number" if np.isinf(values[bad]) else "a number beyond 1e150"
     return (
@@ -271,7 +271,7 @@ def _too_large(column: Any, name: str, part: Fragment, before: int) -> str:
 
 
 def _surveyed(side: Side, state: _State) -> FirstPass:
-    types = tuple((state.types.get(name) or ColumnType.nothing()).dtype for name in side.read)
+    types = tuple(state.types.get(name) or ColumnType.nothing() for name in side.read)
     ends = [0]
     for k in range(len(side.parts)):
         ends.append(state.ends.get(k, ends[-1]))

@@ -24,6 +24,7 @@ from btests.comparison.format import option
 from btests.data import errors
 from btests.data.cell_checks import check_same_columns
 from btests.data.csv_parser import DelimiterError
+from btests.data.csv_table import TextTable, typed
 from btests.data.errors import LargeError, reading
 from btests.data.files import TABLES
 from btests.data.formats import INSIDE, file_of, inside_of, is_stream
@@ -211,17 +212,17 @@ def read(
     with naming_delimiter(), naming_memory(None if memory is None else option("memory")):
         if is_stream(path):
             name = _called(path)
-            return _checked_file(table_of_bytes(_stream(path, name), name, text, most, notes), name)
+            return _whole([(name, table_of_bytes(_stream(path, name), name, text, most, notes))])
         parts = TABLES.files(path)
         _require_memory(path, sum(os.stat(file_of(part)).st_size for part in parts))
         tables = []
         for part in parts:
             table = good_part(partial(read_table, part, text, most, notes), len(parts) > 1, skipped)
             if table is not None:
-                tables.append((part, _checked_file(table, part)))
+                tables.append((part, table))
     if not tables:
         raise ValueError(f"{path!r} has no part that can be read: {skipped[-1] if skipped else ''}")
-    return tables[0][1] if len(tables) == 1 else _joined(tables)
+    return _whole(tables)
 
 
 def good_part(read: Callable[[], Found], several: bool, skipped: list[str] | None) -> Found | None:
@@ -274,7 +275,16 @@ def _require_memory(path: str, size: int) -> None:
         )
 
 
-def _checked_file(table: Any, where: str) -> Any:
+def _whole(parts: list[tuple[str, Any]]) -> Any:
+    """Return the parts of a table, each with its name, as one; the types of text fit the cells of all parts."""
+    for where, part in parts:
+        _check_file(part.cells if isinstance(part, TextTable) else part, where)
+    if all(isinstance(part, TextTable) for _, part in parts):
+        return typed([part for _, part in parts])
+    return _joined([(where, typed([part]) if isinstance(part, TextTable) else part) for where, part in parts])
+
+
+def _check_file(table: Any, where: str) -> None:
     names = table.column_names
     if len(set(names)) < len(names):
         raise ValueError(_doubles(names, repr(where)))
@@ -282,7 +292,6 @@ def _checked_file(table: Any, where: str) -> Any:
         raise ValueError(f"{where!r} has no columns")
     if table.num_rows == 0:
         raise ValueError(f"{where!r} has a header and no rows")
-    return table
 
 
 def _joined(tables: list[tuple[str, Any]]) -> Any:

@@ -11,12 +11,13 @@ from typing import Any
 
 from btests._imports import arrow
 from btests.comparison.cells import KINDS, kind_of
-from btests.comparison.column_types import converted
 from btests.comparison.compare_options import Options, require_columns
 from btests.comparison.format import SAME_FILES, option
 from btests.comparison.groupby import RowFilter
 from btests.comparison.sources import distinct_names, good_part, naming_delimiter, naming_memory
 from btests.data.cell_checks import check_same_columns
+from btests.data.column_type import ColumnType
+from btests.data.errors import DamagedError
 from btests.data.files import TABLES, digests
 from btests.data.fragment import Fragment, open_fragment
 from btests.data.text_format import TextFormat, spoken
@@ -41,7 +42,7 @@ class Side:
         Names of the columns that are read.
     where : RowFilter or None
         Filter of rows; None is all rows.
-    types : tuple of pyarrow.DataType
+    types : tuple of ColumnType
         Types of the columns that are read; empty before the first pass.
     n_rows : int
         Number of rows; 0 before the first pass.
@@ -54,7 +55,7 @@ class Side:
     names: tuple[str, ...]
     read: tuple[str, ...] = ()
     where: RowFilter | None = None
-    types: tuple[Any, ...] = ()
+    types: tuple[ColumnType, ...] = ()
     n_rows: int = 0
     counts: tuple[int, ...] = ()
 
@@ -98,11 +99,17 @@ class Side:
             for batch in part.batches(columns):
                 rows = batch if self.where is None else self.where.rows(batch)
                 if rows.num_rows:
-                    yield part, done, _typed(arrow().Table.from_batches([rows]), self)
+                    yield part, done, self._reread(part, arrow().Table.from_batches([rows]))
                 done += batch.num_rows
 
+    def _reread(self, part: Fragment, rows: Any) -> Any:
+        try:
+            return _typed(rows, self)
+        except arrow().ArrowInvalid:
+            raise DamagedError(f"{part.path!r} has changed while it was read") from None
+
     def _schema(self) -> Any:
-        return arrow().schema(list(zip(self.read, self.types, strict=True)))
+        return arrow().schema([(name, own.dtype) for name, own in zip(self.read, self.types, strict=True)])
 
 
 def open_side(path: str, name: str, text: TextFormat, skipped: list[str] | None, memory: int | None = None) -> Side:
@@ -173,7 +180,7 @@ def _names(parts: Sequence[Fragment]) -> tuple[str, ...]:
 
 def _typed(rows: Any, side: Side) -> Any:
     """Return a table with the types of the side, in the order of its columns."""
-    columns = [converted(rows[name], dtype) for name, dtype in zip(side.read, side.types, strict=True)]
+    columns = [own.read(rows[name]) for name, own in zip(side.read, side.types, strict=True)]
     return arrow().table(columns, schema=side._schema())
 
 

@@ -19,7 +19,7 @@ from btests.data.csv_parser import BLOCK, CsvParser, default_delimiter, header_o
 from btests.data.csv_rows import Lines, count_lines, end_of_last_row
 from btests.data.errors import DamagedError, quoted, reading
 from btests.data.formats import UTF_8
-from btests.data.text_format import TextFormat, comma_floats, comma_numbers, encoding_of, is_comma_number, open_utf8
+from btests.data.text_format import AS_FOUND, comma_floats, encoding_of, is_comma_number, open_utf8
 from btests.plan import Index
 
 # Bytes that the header and the types of the columns are inferred from, and that are parsed at a time in a unit.
@@ -197,7 +197,7 @@ def open_csv(
     head, encoding = _head(path)
     wide = encoding if encoding == "utf-16" else None
     header, offset = header_of(head, path, delimiter, None if wide else encoding)
-    has_commas = TextFormat().has_commas(delimiter)
+    has_commas = bool(AS_FOUND.commas(delimiter))
     names: tuple[str, ...] | None = None
     chosen = tuple(range(len(header)))
     if numbers_columns(header) or not all(is_number(c) or (has_commas and is_comma_number(c)) for c in header):
@@ -235,20 +235,20 @@ def _with_types(units: CsvUnits, head: bytes, has_commas: bool) -> tuple[CsvUnit
         return units, frozenset()
     pa = arrow()
     try:
-        table = found = units.parser(_HEAD, inferred=True).table(rows)
+        table = units.parser(_HEAD, inferred=True).table(rows)
     except pa.ArrowException:
         return units, frozenset()  # reading the unit raises an error with the position
-    if has_commas:
-        found = comma_numbers(table, named=False)
     is_type = pa.types
-    kinds = {j: (table.column(i).type, found.column(i).type) for i, j in enumerate(units.chosen)}
-    booleans = frozenset(j for j, (kind, _) in kinds.items() if is_type.is_boolean(kind))
-    units = replace(units, booleans=booleans, commas=frozenset(j for j, (kind, own) in kinds.items() if kind != own))
+    kinds = dict(zip(units.chosen, table.schema.types, strict=True))
+    booleans = frozenset(j for j, kind in kinds.items() if is_type.is_boolean(kind))
+    found = zip(units.chosen, table.columns, strict=True) if has_commas else ()
+    commas = frozenset(j for j, column in found if is_type.is_string(column.type) and comma_floats(column) is not None)
+    units = replace(units, booleans=booleans, commas=commas)
     texts = units.parser(len(rows) + 1, as_text=True)
-    if not all(map(_is_numeric, found.schema.types)):
+    if not all(j in commas or _is_numeric(kind) for j, kind in kinds.items()):
         units.refuse_text(texts.table(rows), 0)
-    whole = {j for j, (kind, _) in kinds.items() if is_type.is_integer(kind)}
-    floats = [i for i, j in enumerate(units.chosen) if is_type.is_floating(kinds[j][0])]
+    whole = {j for j, kind in kinds.items() if is_type.is_integer(kind)}
+    floats = [i for i, j in enumerate(units.chosen) if is_type.is_floating(kinds[j])]
     if any(beyond_whole(table.column(i)) for i in floats):
         # Beyond 2^63 pyarrow takes whole numbers for floats.
         cells = texts.table(rows)

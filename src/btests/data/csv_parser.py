@@ -120,8 +120,8 @@ class CsvParser:
         Columns of text without its first line, which are named by their numbers; None takes their names from it.
     newlines : bool
         Whether cells in quotes may have several lines.
-    decimal : str
-        Before the fraction of a number.
+    missing : tuple of str
+        Cells that are missing, besides those of ``MISSING``.
     n_bytes : int
         Bytes that are parsed at a time.
     """
@@ -132,7 +132,7 @@ class CsvParser:
     types: Mapping[str, Any] = field(default_factory=dict)
     n_columns: int | None = None
     newlines: bool = True
-    decimal: str = "."
+    missing: tuple[str, ...] = ()
     n_bytes: int = BLOCK
 
     def table(self, data: bytes, *, threads: bool = True) -> Any:
@@ -201,8 +201,7 @@ class CsvParser:
                 column_types=dict(self.types),
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=True,
-                null_values=MISSING,
-                decimal_point=self.decimal,
+                null_values=(*MISSING, *self.missing),
             ),
         }
 

@@ -1,30 +1,66 @@
-"""Delimited text with a header as a table, with types inferred from all rows."""
+"""Delimited text with a header as a table, with types that fit all rows."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from btests._imports import arrow
+from btests.data.cell_checks import check_same_columns
+from btests.data.column_type import ColumnType
 from btests.data.csv_parser import CsvParser, check_one_column, is_ragged, wrong_delimiter
 from btests.data.csv_rows import check_quotes
 from btests.data.errors import DamagedError
 from btests.data.formats import what_it_is
-from btests.data.text_format import TextFormat, comma_numbers
+from btests.data.text_format import AS_FOUND, TextFormat
 
-# Types that a column may be read as after its first type did not fit all rows.
-_WIDER = {"null": "string", "int64": "double", "bool": "string", "double": "string"}
+_COLUMN = re.compile(r"In CSV column #(\d+): .*conversion error")
 
-# Digits of whole numbers that are read exactly, and the first number that has more.
-_DIGITS, _MOST = 37, 1e37
+# Bytes that hold the header, unless it is longer.
+_HEAD = 2**20
 
-_COLUMN = re.compile(r"In CSV column #(\d+): .*conversion error to ([a-z0-9]+)")
+
+@dataclass(frozen=True, slots=True)
+class TextTable:
+    """Table of text, whose types are still to be inferred.
+
+    Attributes
+    ----------
+    where : str
+        Name of the file in messages.
+    cells : pyarrow.Table
+        All columns as text.
+    commas : str
+        Whether numbers have a decimal comma, of ``TextFormat.commas``.
+    """
+
+    where: str
+    cells: Any
+    commas: str
+
+
+def typed(parts: Sequence[TextTable]) -> Any:
+    """Return parts of one table with the types that fit all their cells."""
+    pa = arrow()
+    for part in parts[1:]:
+        check_same_columns(parts[0].where, parts[0].cells.column_names, part.where, part.cells.column_names)
+    columns = {}
+    for name in parts[0].cells.column_names:
+        seen, found = ColumnType.nothing(), []
+        for part in parts:
+            for text in part.cells[name].chunks:
+                seen, cells = seen.fitted(text, part.commas)
+                found.append((text, seen.form, cells))
+        chunks = [cells if form == seen.form else seen.read(text) for text, form, cells in found]
+        columns[name] = pa.chunked_array(chunks, seen.dtype)
+    return pa.table(columns)
 
 
 def read_csv(
-    data: bytes, where: str, delimiter: str, *, guessed: bool, is_all: bool = True, decimal: str | None = None
-) -> Any:
+    data: bytes, where: str, delimiter: str, *, guessed: bool, is_all: bool = True, text: TextFormat = AS_FOUND
+) -> TextTable:
     """Return the table in the bytes of a file.
 
     Parameters
@@ -39,64 +75,23 @@ def read_csv(
         Whether the user has not named the delimiter; then another one that is likely is an error.
     is_all : bool
         Whether these are all rows; a quote that is not closed is then an error.
-    decimal : str or None
-        Before the fraction of a number; None is a point, or a comma in columns that have it if ``;`` is the delimiter.
+    text : TextFormat
+        What the user has named.
     """
     _check_text(data, where)
     if is_all:
         check_quotes(data, where, delimiter)
-    parser = CsvParser(where, delimiter, decimal=decimal or ".")
-    table, types = _parsed(data, parser, guessed=guessed)
+    parser = CsvParser(where, delimiter, missing=text.missing)
     try:
-        found = tuple(table.column_names)
+        names = parser.names(data[:_HEAD] if b"\n" in data[:_HEAD] else data)
+        table = replace(parser, types=dict.fromkeys(names, arrow().string())).table(data)
     except UnicodeDecodeError:  # pyarrow does not check the header
         raise ValueError(f"the header of {where!r} is not UTF-8 text; save the file as UTF-8") from None
+    except arrow().ArrowInvalid as error:
+        raise _complaint(data, parser, guessed, error) from None
     if guessed:
-        _check_delimiter(found, data, where, delimiter)
-    _refuse_bytes(table, where)
-    if TextFormat(decimal=decimal).has_commas(delimiter):
-        table = comma_numbers(table, named=decimal is not None)
-    return table if decimal == "," else _with_exact_numbers(table, data, replace(parser, types=types))
-
-
-def _parsed(data: bytes, parser: CsvParser, *, guessed: bool) -> tuple[Any, dict[str, Any]]:
-    """Return a table, and the types of columns that are wider than those of their first rows."""
-    pa = arrow()
-    types: dict[str, Any] = {}
-    names: tuple[str, ...] = ()
-    while True:
-        try:
-            # In one thread pyarrow numbers the rows that it refuses.
-            return replace(parser, types=types).table(data, threads=not types), types
-        except pa.ArrowInvalid as error:
-            match = _COLUMN.search(str(error))
-            if match is None:
-                raise _complaint(data, parser, guessed, error) from None
-            names = names or parser.names(data[: 2**20])
-            column = names[int(match[1])]
-            if types.get(column) == pa.string():
-                raise ValueError(f"column {column!r} of {parser.where!r} is not UTF-8 text") from None
-            types[column] = pa.type_for_alias(_WIDER.get(match[2], "string"))
-
-
-def _with_exact_numbers(table: Any, data: bytes, parser: CsvParser) -> Any:
-    """Return a table with whole numbers beyond 64 bits as decimals: as floats their last digits are lost."""
-    pa, pc = arrow(), arrow("pyarrow.compute")
-    huge = {}
-    for i, column in enumerate(table.columns):
-        if pa.types.is_float64(column.type):
-            ends = pc.min_max(column).as_py().values()
-            if all(end is not None and 2.0**63 <= abs(end) < _MOST for end in ends):
-                huge[table.field(i).name] = pa.decimal128(_DIGITS, 0)
-    if not huge:
-        return table
-    try:
-        exact = replace(parser, columns=tuple(huge), types={**parser.types, **huge}, decimal=".").table(data)
-        for name in huge:
-            table = table.set_column(table.column_names.index(name), name, exact[name])
-        return table
-    except pa.ArrowInvalid:  # not whole
-        return table
+        _check_delimiter(names, data, where, delimiter)
+    return TextTable(where, table, text.commas(delimiter))
 
 
 def _check_text(data: bytes, where: str) -> None:
@@ -112,12 +107,33 @@ def _check_text(data: bytes, where: str) -> None:
 
 
 def _complaint(data: bytes, parser: CsvParser, guessed: bool, error: Exception) -> ValueError:
+    """Return an error that says what is wrong with text that pyarrow does not take."""
+    column = _COLUMN.search(str(error))
+    if column is not None:
+        return _not_text(data, parser, int(column[1]))
     try:
-        replace(parser, types={}, newlines=False).table(data, threads=False)
+        replace(parser, newlines=False).table(data, threads=False)
     except arrow().ArrowInvalid as again:
         error = again if is_ragged(again) else error
     other = wrong_delimiter(data, parser.where, parser.delimiter) if guessed and is_ragged(error) else None
     return other or parser.fault(error)
+
+
+def _not_text(data: bytes, parser: CsvParser, place: int) -> ValueError:
+    """Return an error that names the first cell of a column that is not UTF-8 text."""
+    name = parser.names(data[:_HEAD] if b"\n" in data[:_HEAD] else data)[place]
+    cells = replace(parser, columns=(name,), types={name: arrow().binary()}).table(data)[name].to_pylist()
+    row = next((row for row, cell in enumerate(cells, start=1) if not _is_text(cell or b"")), None)
+    place_of = "" if row is None else f" in row {row}"
+    return ValueError(f"column {name!r} of {parser.where!r} is not UTF-8 text{place_of}; save the file as UTF-8")
+
+
+def _is_text(cell: bytes) -> bool:
+    try:
+        cell.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _check_delimiter(names: tuple[str, ...], data: bytes, where: str, delimiter: str) -> None:
@@ -126,18 +142,3 @@ def _check_delimiter(names: tuple[str, ...], data: bytes, where: str, delimiter:
     error = wrong_delimiter(data, where, delimiter) if len(names) > 1 else None
     if error is not None and delimiter.join(names).count(error.delimiter) >= len(names) - 1:
         raise error
-
-
-def _refuse_bytes(table: Any, where: str) -> None:
-    """Raise if text is not UTF-8: pyarrow returns such columns as bytes."""
-    pa = arrow()
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        if not pa.types.is_binary(column.type):
-            continue
-        for row, cell in enumerate(column.to_pylist(), start=1):
-            try:
-                (cell or b"").decode("utf-8")
-            except UnicodeDecodeError:
-                raise ValueError(
-                    f"column {name!r} of {where!r} is not UTF-8 text in row {row}; save the file as UTF-8"
-                ) from None

@@ -25,7 +25,7 @@ from btests.data.formats import LONGEST, check_magic
 from btests.data.json_table import is_array, json_batches, line_blocks, read_json
 from btests.data.record_batches import plain, simplified
 from btests.data.table import from_arrays, load_arrays
-from btests.data.text_format import AS_FOUND, TextFormat, encoding_of, open_utf8, without_commas
+from btests.data.text_format import AS_FOUND, TextFormat, encoding_of, open_utf8
 
 # Rows, and bytes of text, that are read at a time.
 _ROWS = 2**16
@@ -65,8 +65,10 @@ class Fragment:
         Number of rows, or an estimate.
     encoding : str or None
         Of text that is not UTF-8.
-    commas : tuple of (str, bool)
-        Columns of text in which numbers may have a decimal comma, and whether points group digits there without one.
+    commas : str or None
+        Of text, whether numbers have a decimal comma, of ``TextFormat.commas``; None where cells have types.
+    missing : tuple of str
+        Cells of text that are missing, besides empty ones and their like.
     texts : tuple of str
         Columns of JSON lines that are text, also where some of it looks like times.
     units : tuple of int or None
@@ -81,7 +83,8 @@ class Fragment:
     delimiter: str = ","
     n_rows_about: int = 0
     encoding: str | None = None
-    commas: tuple[tuple[str, bool], ...] = ()
+    commas: str | None = None
+    missing: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
     units: tuple[int, int] | None = None
     first_row: int = 0
@@ -90,11 +93,6 @@ class Fragment:
     def names(self) -> tuple[str, ...]:
         """Names of all columns."""
         return tuple(self.schema.names)
-
-    @property
-    def is_text(self) -> bool:
-        """Whether cells are text whose types are still to be inferred."""
-        return self.form in ("csv", "tsv")
 
     def batches(self, columns: tuple[str, ...]) -> Iterator[Any]:
         """Yield these columns of the rows as record batches, without dictionaries."""
@@ -188,26 +186,9 @@ def _open_text(path: str, form: str, text: TextFormat, size: int) -> Fragment:
         encoding = text.encoding or encoding_of(bytes(file.read(_HEAD)))
     head, whole = _first_rows(path, used, encoding)
     guessed = text.delimiter is None
-    table = read_csv(whole, path, used, guessed=guessed, is_all=len(head) < _HEAD, decimal=text.decimal)
+    table = read_csv(whole, path, used, guessed=guessed, is_all=len(head) < _HEAD, text=text).cells
     about = _estimate(table.num_rows, len(whole), size, packed=codec_of(path) is not None and len(head) >= _HEAD)
-    pa = arrow()
-    schema = pa.schema([(name, pa.string()) for name in table.column_names])
-    commas = _comma_columns(table.schema, whole, path, used, text) if text.has_commas(used) else ()
-    return Fragment(path, form, schema, used, about, encoding, commas)
-
-
-def _comma_columns(
-    schema: Any, data: bytes, path: str, delimiter: str, text: TextFormat
-) -> tuple[tuple[str, bool], ...]:
-    """Return the columns with decimal commas by the first rows, as `Fragment.commas`: those of words have none."""
-    types = arrow().types
-    points = read_csv(data, path, delimiter, guessed=False, is_all=False, decimal=".").schema
-    found = []
-    for own, pointed in zip(schema, points, strict=True):
-        has_comma = text.decimal == "," or types.is_string(pointed.type)
-        if types.is_null(own.type) or types.is_integer(own.type) or (types.is_floating(own.type) and has_comma):
-            found.append((own.name, has_comma))
-    return tuple(found)
+    return Fragment(path, form, table.schema, used, about, encoding, text.commas(used), text.missing)
 
 
 def _first_rows(path: str, delimiter: str, encoding: str | None) -> tuple[bytes, bytes]:
@@ -228,16 +209,11 @@ def _first_rows(path: str, delimiter: str, encoding: str | None) -> tuple[bytes,
 
 
 def _text_batches(fragment: Fragment, columns: list[str]) -> Iterator[Any]:
-    pa = arrow()
-    texts = dict.fromkeys(columns, pa.string())
-    parser = CsvParser(fragment.path, fragment.delimiter, tuple(columns), texts, n_bytes=_BYTES)
+    texts = dict.fromkeys(columns, arrow().string())
+    own = fragment.path, fragment.delimiter, tuple(columns), texts
+    parser = CsvParser(*own, n_bytes=_BYTES, missing=fragment.missing)
     with open_utf8(fragment.path, fragment.encoding) as file:
-        for batch in parser.batches(file):
-            found = {name: batch.column(name) for name in columns}
-            found |= {
-                name: without_commas(found[name], grouped=grouped) for name, grouped in fragment.commas if name in found
-            }
-            yield pa.record_batch(found)
+        yield from parser.batches(file)
 
 
 def _open_json(path: str, form: str, _: TextFormat, size: int) -> Fragment:

@@ -167,9 +167,10 @@ def read_table(
     most_bytes: int | None = None,
     notes: list[str] | None = None,
 ) -> Any:
-    """Return the table in a file; raise a `LargeError` where its cells take more than ``most_bytes`` bytes.
+    """Return the table in a file, a `TextTable` of delimited text.
 
-    An encoding that was found is named in ``notes``.
+    Raise a `LargeError` where its cells take more than ``most_bytes`` bytes; an encoding that was found is named in
+    ``notes``.
     """
     form = TABLES.of(path)
     if form in CONTAINERS:
@@ -214,7 +215,8 @@ def _contained(
             raise DamagedError(f"{where!r} is empty")
         check_magic(start, file, form)
         if form == "workbook":
-            return read_csv(sheet_text(source, wanted, file, most_bytes), where, ",", guessed=False)
+            used = TextFormat(missing=text.missing)
+            return read_csv(sheet_text(source, wanted, file, most_bytes), where, ",", guessed=False, text=used)
         if form == "sqlite":
             if isinstance(source, bytes):
                 raise ValueError(f"{where} is a database of SQLite, which is read from a file; name the file")
@@ -243,7 +245,7 @@ def _table(
         if text.encoding is None and encoding is not None and notes is not None:
             notes.append(f"{where} was read as {spoken(encoding)}")
         used, guessed = text.delimiter or text.guess, text.delimiter is None
-        return read_csv(as_utf8(source, where, encoding), where, used, guessed=guessed, decimal=text.decimal)
+        return read_csv(as_utf8(source, where, encoding), where, used, guessed=guessed, text=text)
     with reading(where):
         start, size = _start(source)
         if not size:

@@ -13,8 +13,7 @@ from btests.data.compression import open_input
 from btests.data.errors import DamagedError
 from btests.data.formats import SOME, UTF_16, has_control, what_it_is
 
-# Numbers with a decimal comma, and numbers whose digits may be grouped by points as well.
-_COMMA = r"^\s*[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][+-]?\d+)?\s*$"
+# Numbers that may have a decimal comma, and whose digits may be grouped by points.
 _NUMBER = r"^\s*[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?([eE][+-]?\d+)?\s*$"
 
 # Bytes beyond ASCII, and those of them that are characters of UTF-8.
@@ -34,6 +33,8 @@ class TextFormat:
         ``","`` or ``"."`` before the fraction of a number; a comma is found where ``";"`` is the delimiter.
     encoding : str or None
         Name of an encoding; UTF-8, UTF-16 with its mark and Latin-1 are found.
+    missing : tuple of str
+        Cells that are missing, besides empty ones and their like.
     guess : str
         Delimiter by the name or the content of the file, for want of one that is named.
     """
@@ -41,11 +42,17 @@ class TextFormat:
     delimiter: str | None = None
     decimal: str | None = None
     encoding: str | None = None
+    missing: tuple[str, ...] = ()
     guess: str = ","
 
-    def has_commas(self, delimiter: str) -> bool:
-        """Return whether numbers may have a decimal comma in text with this delimiter."""
-        return self.decimal == "," or (self.decimal is None and delimiter == ";")
+    def commas(self, delimiter: str) -> str:
+        """Return whether numbers have a decimal comma in text with this delimiter.
+
+        ``"named"`` if the user says so, ``"found"`` if columns have it by their cells, empty if they have none.
+        """
+        if self.decimal == ",":
+            return "named"
+        return "found" if self.decimal is None and delimiter == ";" else ""
 
 
 #: Text of which nothing is named.
@@ -144,37 +151,6 @@ class Recoded:
         return found
 
 
-def without_commas(column: Any, *, grouped: bool) -> Any:
-    """Return a column of texts in which numbers with a decimal comma have a point, and no other points.
-
-    ``grouped`` says that points group digits in numbers without a comma, too.
-    """
-    pattern = _NUMBER if grouped else _COMMA
-    pc = arrow("pyarrow.compute")
-    plain = pc.replace_substring(pc.replace_substring(column, ".", ""), ",", ".")
-    return pc.if_else(pc.match_substring_regex(column, pattern), plain, column)
-
-
-def comma_numbers(table: Any, *, named: bool) -> Any:
-    """Return a table whose texts are numbers where all cells of a column are such with a decimal comma.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        Cells that are no numbers with a decimal point are texts.
-    named : bool
-        Whether the user has named the comma: points then group digits, also in columns without a comma.
-    """
-    pa, pc = arrow(), arrow("pyarrow.compute")
-    for place, column in enumerate(table.columns):
-        if not pa.types.is_string(column.type) or column.null_count == len(column):
-            continue
-        numbers = comma_floats(column)
-        if numbers is not None and (named or pc.any(pc.match_substring_regex(column, _COMMA)).as_py()):
-            table = table.set_column(place, table.field(place).name, numbers)
-    return table
-
-
 def comma_floats(column: Any) -> Any | None:
     """Return a column of texts, all of which are numbers that may have a decimal comma, as floats; None for others.
 
@@ -187,7 +163,8 @@ def comma_floats(column: Any) -> Any | None:
     pc = arrow("pyarrow.compute")
     if pc.all(pc.match_substring_regex(column, _NUMBER)).as_py() is False:
         return None
-    return pc.utf8_trim_whitespace(without_commas(column, grouped=True)).cast(arrow().float64())
+    points = pc.replace_substring(pc.replace_substring(column, ".", ""), ",", ".")
+    return pc.utf8_trim_whitespace(points).cast(arrow().float64())
 
 
 def is_comma_number(cell: str) -> bool:
