@@ -21,8 +21,7 @@ from btests import (
 from btests.block_range import BlockRange
 from btests.data.sample import Sample
 from btests.kernels import features_of
-from btests.kernels.feature_kernel import FeatureKernel
-from btests.kernels.whitening import attainable, regularizer
+from btests.kernels.feature_kernel import FeatureKernel, attainable, regularizer
 from btests.plan import Array
 from btests.selection.family import kernels_of
 from btests.statistics import MMD, plan_for, summarize_all

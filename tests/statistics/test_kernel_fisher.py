@@ -9,7 +9,7 @@ import pytest
 
 from btests import FisherFamily, Gaussian, KernelFisher, Normal, Permutation, Stream, btest
 from btests.data.sample import Sample
-from btests.kernels.whitening import regularizer
+from btests.kernels.feature_kernel import regularizer
 from btests.plan import Array
 from btests.statistics import in_memory, plan_for
 

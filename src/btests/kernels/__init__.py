@@ -4,19 +4,15 @@ A kernel is one module here, and one line below. Its properties are attributes (
 compares classes. Kernels that are exported here and have ``is_serializable = True`` can be written to files.
 """
 
-from btests.kernels.columns import OnColumns
-from btests.kernels.combination import Combination
+from btests.kernels.combination import Combination, OnColumns
 from btests.kernels.distances import median_bandwidth
 from btests.kernels.energy import Energy
 from btests.kernels.feature_kernel import features_of
-from btests.kernels.gaussian import Gaussian
 from btests.kernels.kernel import Kernel, Properties, Radial, properties_of, summands_of, terms_of
-from btests.kernels.laplacian import Laplacian
-from btests.kernels.matern import Matern
 from btests.kernels.pair import KernelPair
 from btests.kernels.pairwise import Pairwise
 from btests.kernels.polynomial import Linear, Polynomial
-from btests.kernels.rational_quadratic import InverseMultiquadric, RationalQuadratic
+from btests.kernels.radial import Gaussian, InverseMultiquadric, Laplacian, Matern, RationalQuadratic
 
 __all__ = [
     "Combination",

@@ -8,9 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from btests.kernels.feature_kernel import FeatureKernel
+from btests.kernels.feature_kernel import FeatureKernel, attainable, regularizer
 from btests.kernels.kernel import Kernel, Properties, Radial, terms_of
-from btests.kernels.whitening import attainable, regularizer
 from btests.plan import Array
 
 # The frequencies of a kernel are the same in every test: what is random is the assignment of rows.

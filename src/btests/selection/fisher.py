@@ -11,10 +11,9 @@ import numpy.typing as npt
 
 from btests._blas import one_blas_thread
 from btests.data.sample import AnySample
-from btests.kernels.feature_kernel import FeatureKernel, Nystroem
+from btests.kernels.feature_kernel import FeatureKernel, Nystroem, attainable, check_dof, regularizer
 from btests.kernels.kernel import Kernel
 from btests.kernels.random_fourier import Discriminant
-from btests.kernels.whitening import attainable, check_dof, regularizer
 from btests.plan import Array
 from btests.selection.bandwidth_families import MedianFamily
 from btests.selection.family import AnyFamily, check_family, kernels_of, shown

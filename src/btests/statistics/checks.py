@@ -10,7 +10,7 @@ from btests._text import shortly
 from btests._warnings import PrecisionWarning, warn
 from btests.data.sample import AnySample
 from btests.kernels import features_of, properties_of, summands_of, terms_of
-from btests.kernels.columns import check_width
+from btests.kernels.combination import check_width
 from btests.kernels.kernel import Kernel, Radial
 from btests.plan import Array
 

@@ -12,8 +12,8 @@ from btests._memory import require_bytes
 from btests.block_range import BlockRange
 from btests.data.sample import AnySample, RowSlice, Sample
 from btests.designs import TwoSample
+from btests.kernels.feature_kernel import attainable, check_dof, regularizer
 from btests.kernels.kernel import Kernel, properties_of
-from btests.kernels.whitening import attainable, check_dof, regularizer
 from btests.plan import Array, Plan
 from btests.statistics.numpy_backend import block_moments, block_values, evaluate, without_diagonal
 from btests.statistics.statistic import Accuracy

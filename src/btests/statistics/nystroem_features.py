@@ -12,10 +12,9 @@ import numpy.typing as npt
 from btests._blas import one_blas_thread
 from btests._warnings import PrecisionWarning, warn
 from btests.data.sample import AnySample
-from btests.kernels.feature_kernel import FeatureKernel, Nystroem
+from btests.kernels.feature_kernel import FeatureKernel, Nystroem, attainable, regularizer
 from btests.kernels.kernel import Kernel
 from btests.kernels.random_fourier import Discriminant
-from btests.kernels.whitening import attainable, regularizer
 from btests.plan import Array
 from btests.statistics.checks import check_kernel
 from btests.statistics.fourier_features import COVARIANCE_ROWS
