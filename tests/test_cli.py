@@ -14,8 +14,8 @@ import btests
 from btests.cli import main
 from btests.cli.command_group import commands
 from btests.cli.options import as_flags
-from btests.nulls.named_nulls import NULLS
-from btests.selection.named_kernels import KERNELS
+from btests.nulls import NULLS
+from btests.selection import KERNELS
 
 
 class Output(NamedTuple):

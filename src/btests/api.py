@@ -25,14 +25,12 @@ from btests.data.row_permutation import permutation_of
 from btests.data.sample import Sample
 from btests.designs.unit_design import UnitDesign
 from btests.kernels import Energy, Kernel, properties_of
-from btests.nulls import Null, SignFlip
-from btests.nulls.named_nulls import null_of
+from btests.nulls import Null, SignFlip, null_of
 from btests.nulls.null import kinds_of_blocks
 from btests.pipeline import Procedure
 from btests.result import TestResult
 from btests.scaling import check_scale
-from btests.selection import Aggregate, FisherFamily, Selector, Setting, default_aggregate
-from btests.selection.named_kernels import check_choice
+from btests.selection import Aggregate, FisherFamily, Selector, Setting, check_choice, default_aggregate
 from btests.statistics import StatisticFactory, choose_statistic
 from btests.unit_pipeline import check_in_memory, run_units
 

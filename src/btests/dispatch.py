@@ -31,8 +31,7 @@ from btests.nulls import Null
 from btests.nulls.null import kinds_of_blocks, wants_gram
 from btests.pipeline import Procedure
 from btests.result import TestResult
-from btests.selection import Aggregate, Selector, Setting
-from btests.selection.named_kernels import KERNELS
+from btests.selection import KERNELS, Aggregate, Selector, Setting
 from btests.statistics import StatisticFactory
 from btests.statistics.feature_stream import RUN
 from btests.streaming.row_queue import SampleBatches, feed, is_batches

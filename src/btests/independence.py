@@ -27,13 +27,12 @@ from btests.data.sample import Sample
 from btests.designs import JointSample
 from btests.independence_pipeline import DEFAULT_FAMILY, Family, IndependenceProcedure
 from btests.kernels import Energy, Gaussian, Kernel, KernelPair, Laplacian, Linear, Matern
-from btests.nulls import ExactMoments, Null, Permutation, SignFlip
-from btests.nulls.named_nulls import null_of
+from btests.nulls import ExactMoments, Null, Permutation, SignFlip, null_of
 from btests.nulls.null import kinds_of_blocks, wants_gram
 from btests.result import TestResult
 from btests.scaling import check_scale
 from btests.selection import MedianFamily, Setting
-from btests.selection.family import check_family
+from btests.selection.families import check_family
 from btests.statistics.hsic import MIN_ROWS
 
 _RADIAL: dict[str, Callable[[float], Kernel]] = {"gaussian": Gaussian, "laplacian": Laplacian, "matern": Matern}

@@ -16,8 +16,7 @@ from btests.conclude import Provenance, conclude
 from btests.kernels.combination import shortened
 from btests.kernels.kernel import Kernel
 from btests.kernels.serialization import from_spec, to_spec
-from btests.nulls import Null
-from btests.nulls.named_nulls import null_of
+from btests.nulls import Null, null_of
 from btests.nulls.null import wants_gram
 from btests.result import TestResult
 from btests.selection import Aggregate

@@ -22,8 +22,7 @@ from btests.nulls.null import check_sizes, wants_gram
 from btests.plan import Plan
 from btests.result import TestResult
 from btests.scaling import pooled_scales, warn_of_scales
-from btests.selection import Aggregate, PerCoordinate, Selection, Selector, Setting
-from btests.selection.named_kernels import KERNELS
+from btests.selection import KERNELS, Aggregate, PerCoordinate, Selection, Selector, Setting
 from btests.statistics import (
     MMD,
     Executor,

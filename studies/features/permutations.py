@@ -13,8 +13,7 @@ from btests.data.sample import Sample
 from btests.kernels.random_fourier import Discriminant, cosines_and_sines, discriminant, frequencies_of
 from btests.plan import Array
 from btests.selection import default_aggregate
-from btests.selection.bandwidth_families import margin_kernels
-from btests.selection.family import kernels_of
+from btests.selection.families import kernels_of, margin_kernels
 from btests.selection.fisher import discriminants_of
 
 _FREQUENCIES, _DRAWS = 256, 499

@@ -12,7 +12,7 @@ from btests.api import btest
 from btests.kernels import Energy, Laplacian
 from btests.plan import Array
 from btests.selection import Aggregate, JoinedFamily, MedianFamily, default_aggregate, default_family, fisher_family
-from btests.selection.family import AnyFamily
+from btests.selection.families import AnyFamily
 from studies.compression import LEVEL, actt, ctt
 from studies.power import peers
 

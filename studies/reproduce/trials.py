@@ -18,9 +18,8 @@ from btests.nulls import Normal, Null
 from btests.pipeline import choose
 from btests.plan import Array, Plan
 from btests.selection import MedianHeuristic, Selection, Selector, Setting, Weights
-from btests.selection.block_statistics import block_statistics_of
-from btests.selection.family import kernels_of
-from btests.selection.train_test_split import argmax_within, combine, split
+from btests.selection.families import kernels_of
+from btests.selection.training import argmax_within, block_statistics_of, combine, split
 from btests.selection.weights import best_weights
 from btests.statistics import MMD, summarize_all, summarize_blocks
 from studies.harness.counts import Row

@@ -11,8 +11,8 @@ from scipy import stats
 
 from btests import Energy, Gamma, Gaussian, Kernel, Linear, Pearson, Polynomial, btest
 from btests.nulls import BetaDistribution, PearsonIIIDistribution
-from btests.nulls.pearson import flip_moments
-from btests.nulls.permutation_moments import relabelled_mean, relabelled_sd
+from btests.nulls.moment_matching import flip_moments
+from btests.statistics.tiled_gram import relabelled_mean, relabelled_sd
 from tests import reference
 from tests.bounds import FALSE_ALARM, count_bounds
 from tests.kernels.formulas import radial

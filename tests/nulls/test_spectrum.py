@@ -10,8 +10,8 @@ from scipy import stats
 
 from btests import Energy, Gaussian, Kernel, Linear, Spectrum, btest
 from btests.nulls import spectrum
-from btests.nulls.permutation_moments import relabelled_mean, relabelled_sd
 from btests.nulls.spectrum import Eigenvalues, all_eigenvalues, leading_eigenvalues
+from btests.statistics.tiled_gram import relabelled_mean, relabelled_sd
 from tests.bounds import FALSE_ALARM, count_bounds, deviations
 from tests.nulls.summaries import gram_of, two_samples
 from tests.reference import Array

@@ -40,7 +40,7 @@ from btests import (
 from btests.block_size import BlockRule
 from btests.data.sample import Sample
 from btests.selection import Setting
-from btests.selection.block_statistics import gather
+from btests.selection.training import gather
 from tests.reference import Array
 from tests.test_bad_input import refused
 

@@ -23,7 +23,7 @@ from btests.data.sample import Sample
 from btests.kernels import features_of
 from btests.kernels.feature_kernel import FeatureKernel, attainable, regularizer
 from btests.plan import Array
-from btests.selection.family import kernels_of
+from btests.selection.families import kernels_of
 from btests.statistics import MMD, plan_for, summarize_all
 from btests.statistics.feature_blocks import summarize_features
 

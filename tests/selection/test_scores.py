@@ -13,8 +13,8 @@ from btests.block_size import BlockRule
 from btests.data.sample import Sample
 from btests.plan import Plan
 from btests.selection import Selection, Setting
-from btests.selection.block_statistics import BlockStatistics, has_enough_pairs
 from btests.selection.cross_validation import folds_of_groups
+from btests.selection.training import BlockStatistics, has_enough_pairs
 from btests.selection.weights import best_weights
 from btests.summary import Summary
 from tests import reference

@@ -10,7 +10,7 @@ from btests.block_size import BlockRule
 from btests.data.sample import Sample
 from btests.plan import Plan
 from btests.selection import Setting
-from btests.selection.swap_pairs import partners
+from btests.symmetries.pooled_rows import partners
 
 
 @pytest.mark.parametrize(("n_x", "n_y", "block_size"), [(40, 40, 7), (100, 33, 5), (17, 90, 4), (9, 8, 8), (5, 300, 2)])

@@ -26,8 +26,7 @@ from btests.comparison.results import Comparison
 from btests.comparison.run import load_table, run
 from btests.comparison.sources import Loaded, unused_options
 from btests.comparison.total_variation import total_variation, total_variation_bound
-from btests.nulls import SignFlip
-from btests.nulls.named_nulls import null_of
+from btests.nulls import SignFlip, null_of
 from btests.plan import Index
 
 

@@ -22,14 +22,12 @@ from btests.execution.checkpoint import Recorder
 from btests.execution.out_of_core_sample import OutOfCoreSample
 from btests.execution.samples import OutOfCoreSamples, open_samples
 from btests.kernels.random_fourier import has_features
-from btests.nulls import Null, SignFlip
-from btests.nulls.named_nulls import null_of
+from btests.nulls import Null, SignFlip, null_of
 from btests.nulls.null import kinds_of_blocks, wants_gram
 from btests.pipeline import Procedure, selector_of
 from btests.plan import Index
 from btests.result import TestResult
-from btests.selection import MedianHeuristic, Setting, default_aggregate, default_family
-from btests.selection.named_kernels import KERNELS
+from btests.selection import KERNELS, MedianHeuristic, Setting, default_aggregate, default_family
 from btests.statistics.cost import pair_seconds
 from btests.statistics.feature_mmd import prefers_features
 

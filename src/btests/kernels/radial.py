@@ -15,6 +15,9 @@ from btests.kernels.distances import city_block_distances, decay, distances, squ
 from btests.kernels.kernel import DECAYING, Properties, Radial, require_positive
 from btests.plan import Array
 
+# Half-integer powers up to this one are a few multiplications in the compiled loops; others take the numpy path.
+_LARGEST_HALF_POWER = 2
+
 
 @dataclass(frozen=True, slots=True)
 class Gaussian:
@@ -169,10 +172,6 @@ class Matern:
 
     __add__ = add
     __mul__ = __rmul__ = scale
-
-
-# Half-integer powers up to this one are a few multiplications in the compiled loops; others take the numpy path.
-_LARGEST_HALF_POWER = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,8 @@ import numpy as np
 from btests._memory import require_bytes
 from btests._text import brief
 from btests.nulls.distributions import ResampledDistribution
-from btests.nulls.permutation_moments import relabelled_mean, relabelled_sd
 from btests.plan import Array
-from btests.statistics.tiled_gram import Gram, tile_bytes
+from btests.statistics.tiled_gram import Gram, relabelled_mean, relabelled_sd, tile_bytes
 
 # All eigenvalues up to _FULL rows in total; above, the _LEADING largest by _ROUNDS rounds of subspace iteration. At
 # 4000 rows that takes 0.4 s instead of 6 s, with six correct digits in the eigenvalues that matter.

@@ -1,17 +1,29 @@
-"""Kernel selection: selectors, families of kernels, and aggregation over a family."""
+"""Kernel selection: selectors, families of kernels, aggregation over a family, and kernels by name."""
 
+from __future__ import annotations
+
+from btests._option_checks import is_data
+from btests._text import brief, close_match
+from btests.kernels import Energy, Gaussian, Kernel, Laplacian, Linear, Matern
 from btests.selection.aggregate import Aggregate, default_aggregate
-from btests.selection.bandwidth_families import JoinedFamily, MedianFamily, PerCoordinate, bandwidths, default_family
 from btests.selection.cross_validation import CrossValidation
-from btests.selection.family import AnyFamily, MakesKernels
+from btests.selection.families import (
+    AnyFamily,
+    JoinedFamily,
+    MakesKernels,
+    MedianFamily,
+    PerCoordinate,
+    bandwidths,
+    default_family,
+)
 from btests.selection.fisher import FisherFamily, fisher_family
-from btests.selection.max_mmd import MaxMMD
-from btests.selection.max_ratio import MaxRatio
+from btests.selection.max_statistic import MaxMMD, MaxRatio
 from btests.selection.median_heuristic import MedianHeuristic
 from btests.selection.selector import Candidate, Selection, Selector, Setting
 from btests.selection.weights import Weights
 
 __all__ = [
+    "KERNELS",
     "Aggregate",
     "AnyFamily",
     "Candidate",
@@ -29,7 +41,44 @@ __all__ = [
     "Setting",
     "Weights",
     "bandwidths",
+    "check_choice",
     "default_aggregate",
     "default_family",
     "fisher_family",
 ]
+
+
+#: Kernels by name.
+KERNELS: dict[str, Kernel | Selector] = {
+    "gaussian": MedianHeuristic(Gaussian),
+    "rbf": MedianHeuristic(Gaussian),
+    "laplacian": MedianHeuristic(Laplacian),
+    "matern": MedianHeuristic(Matern),
+    "energy": Energy(),
+    "linear": Linear(),
+}
+
+
+def check_choice(kernel: object) -> None:
+    """Raise unless ``kernel`` is a kernel, the name of one, a selector, an ``Aggregate`` or None."""
+    if isinstance(kernel, str) and kernel not in KERNELS:
+        like = close_match(kernel, KERNELS)
+        raise ValueError(
+            f"kernel must be one of {', '.join(sorted(KERNELS))}, or a kernel object, got {brief(kernel)}"
+            + (f"; did you mean {like!r}?" if like else "")
+        )
+    makes_several = kernel is bandwidths or (isinstance(kernel, MakesKernels) and callable(kernel.kernels))
+    if isinstance(kernel, (list, tuple)) or (makes_several and not isinstance(kernel, type)):
+        raise TypeError(
+            "kernel must be one kernel, got several; to test with all of them write kernel=Aggregate(...), to choose "
+            "among them kernel=Weights(...)"
+        )
+    if kernel is not None and (
+        is_data(kernel) or (not isinstance(kernel, (str, Selector, Aggregate)) and not callable(kernel))
+    ):
+        raise TypeError(
+            f"kernel must be a kernel, a function of two samples or a selector such as Weights(), got "
+            f"{type(kernel).__name__}"
+        )
+    if isinstance(kernel, type):
+        raise TypeError(f"kernel must be an object, not the class: write {kernel.__name__}(...) with its parameters")

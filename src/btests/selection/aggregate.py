@@ -16,12 +16,20 @@ from btests.data.sample import AnySample
 from btests.kernels.kernel import require_positive
 from btests.nulls.aggregation import AggregatedOutcome, largest_score, smallest_rank
 from btests.nulls.sign_flip import SignFlip
-from btests.selection.bandwidth_families import bandwidths, default_family, margin_kernels
-from btests.selection.family import AnyFamily, MakesKernels, check_family, kernels_of, shown
+from btests.selection.families import (
+    AnyFamily,
+    MakesKernels,
+    bandwidths,
+    check_family,
+    default_family,
+    kernels_of,
+    margin_kernels,
+    shown,
+)
 from btests.selection.fisher import discriminants_of, fisher_family
 from btests.selection.selector import Candidate, Selection, Setting
-from btests.selection.swap_pairs import exchangeable, partners
 from btests.summary import Summary
+from btests.symmetries.pooled_rows import exchangeable, partners
 
 _PAPER = bandwidths()
 

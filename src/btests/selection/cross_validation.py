@@ -9,11 +9,16 @@ import numpy as np
 from btests._text import brief
 from btests.data.sample import AnySample
 from btests.plan import MAX_GROUPS, Array, Plan, group_sizes
-from btests.selection.bandwidth_families import bandwidths
-from btests.selection.block_statistics import has_enough_pairs, summarize_as_tested, summarize_checked
-from btests.selection.family import AnyFamily, check_family, kernels_of, shown
+from btests.selection.families import AnyFamily, bandwidths, check_family, kernels_of, shown
 from btests.selection.selector import Selection, Setting
-from btests.selection.train_test_split import check_fraction, split, take_best
+from btests.selection.training import (
+    check_fraction,
+    has_enough_pairs,
+    split,
+    summarize_as_tested,
+    summarize_checked,
+    take_best,
+)
 from btests.summary import MIN_SNR, Summary
 
 

@@ -15,8 +15,7 @@ from btests.kernels.feature_kernel import FeatureKernel, Nystroem, attainable, c
 from btests.kernels.kernel import Kernel
 from btests.kernels.random_fourier import Discriminant
 from btests.plan import Array
-from btests.selection.bandwidth_families import MedianFamily
-from btests.selection.family import AnyFamily, check_family, kernels_of, shown
+from btests.selection.families import AnyFamily, MedianFamily, check_family, kernels_of, shown
 from btests.selection.median_heuristic import check_rows
 from btests.statistics.checks import kernel_matrix
 

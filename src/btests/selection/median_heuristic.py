@@ -13,7 +13,7 @@ from btests.data.sample import AnySample
 from btests.kernels import Gaussian, median_bandwidth
 from btests.kernels.kernel import Kernel
 from btests.selection.selector import Selection, Setting
-from btests.selection.swap_pairs import exchangeable, partners
+from btests.symmetries.pooled_rows import exchangeable, partners
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,9 @@ from btests._warnings import SelectionWarning, warn
 from btests.data.sample import AnySample
 from btests.kernels.kernel import require_positive
 from btests.plan import Array
-from btests.selection.bandwidth_families import bandwidths
-from btests.selection.block_statistics import BlockStatistics, gather
-from btests.selection.family import AnyFamily, check_family, kernels_of, shown
+from btests.selection.families import AnyFamily, bandwidths, check_family, kernels_of, shown
 from btests.selection.selector import Selection, Setting
-from btests.selection.train_test_split import NO_DIFFERENCE, check_fraction, combine, split, take_best
+from btests.selection.training import NO_DIFFERENCE, BlockStatistics, check_fraction, combine, gather, split, take_best
 
 # Tolerance of the optimality conditions, on the scale where the diagonal and the largest mean are 1.
 _TOLERANCE = 1e-8

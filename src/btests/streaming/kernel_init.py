@@ -14,9 +14,8 @@ from btests.data.source import Rows
 from btests.kernels.kernel import Kernel
 from btests.plan import Plan
 from btests.scaling import warn_of_scales
-from btests.selection import Aggregate, MedianHeuristic, Selector, Setting, default_family
-from btests.selection.family import MakesKernels, kernels_of
-from btests.selection.named_kernels import KERNELS, check_choice
+from btests.selection import KERNELS, Aggregate, MedianHeuristic, Selector, Setting, check_choice, default_family
+from btests.selection.families import MakesKernels, kernels_of
 from btests.statistics import Statistic, StatisticFactory, check_factory, is_statistic, make_statistic, require_rows
 from btests.statistics.checks import check_kernel
 from btests.statistics.feature_mmd import check_features

@@ -1,19 +1,85 @@
-"""Families of kernels over bandwidths or coordinates."""
+"""Families of kernels: protocol, validation, and those over bandwidths or coordinates."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from btests._option_checks import is_finite
 from btests._text import brief
 from btests.data.sample import AnySample
 from btests.kernels import Gaussian, Kernel, Laplacian, OnColumns, median_bandwidth
 from btests.kernels.combination import Combination
-from btests.kernels.kernel import require_positive
-from btests.selection.family import AnyFamily, check_family, kernels_of, shown
+from btests.kernels.kernel import Kernel, require_positive
 from btests.selection.median_heuristic import check_maker, check_rows, name_of, pooled_bandwidth
+
+# Columns of a sum over margins, at most: each has a share of the 64 random frequencies or more that a kernel has.
+_MOST_MARGINS = 32
+
+# Rows of each sample for the median bandwidths of margins.
+_MARGIN_ROWS = 100
+
+
+@runtime_checkable
+class MakesKernels(Protocol):
+    """Family of kernels that depends on the data, but only on the rows used for selection."""
+
+    def kernels(self, x: AnySample, y: AnySample) -> tuple[Kernel, ...]:
+        """Return the kernels of the family for these rows."""
+        ...
+
+
+AnyFamily = Sequence[Kernel] | MakesKernels
+
+
+def check_family(family: object) -> Any:
+    """Return a valid family, lists as tuples; raise for anything else."""
+    if isinstance(family, MakesKernels) and not isinstance(family, type) and callable(family.kernels):
+        return family  # not a Combination, whose ``kernels`` is a tuple
+    if isinstance(family, type):
+        made = f"{family.__name__}()" if isinstance(family, MakesKernels) else f"[{family.__name__}(1.0), ...]"
+        raise TypeError(f"a family must be an object, not the class: write {made}")
+    if isinstance(family, np.ndarray):
+        family = family.tolist()
+    if not isinstance(family, (list, tuple)):
+        raise TypeError(
+            f"a family must be a list of kernels such as [Gaussian(1.0), Gaussian(2.0)], got {brief(family)}"
+        )
+    if not family:
+        raise ValueError("a family must have at least one kernel, got none")
+    for i, kernel in enumerate(family):
+        _check_member(kernel)
+        if kernel in family[:i]:
+            raise ValueError(f"a family must not hold a kernel twice, and {kernel!r} is there again")
+    return tuple(family)
+
+
+def kernels_of(family: AnyFamily, x: AnySample, y: AnySample) -> tuple[Kernel, ...]:
+    """Return the kernels of a family, computed from these rows if the family depends on the data."""
+    made = family.kernels(x, y) if isinstance(family, MakesKernels) else family
+    kernels: tuple[Kernel, ...] = check_family(made)
+    return kernels
+
+
+def shown(family: AnyFamily) -> str:
+    """Return a short repr of a family; long lists are shown by their length."""
+    if isinstance(family, MakesKernels):
+        return repr(family)
+    return repr(list(family)) if len(family) <= 3 else f"{len(family)} kernels"
+
+
+def _check_member(kernel: object) -> None:
+    if isinstance(kernel, Real):
+        told = f"{kernel:g}" if is_finite(kernel) else brief(kernel)
+        raise TypeError(f"a family holds kernels, got the number {told}; write Gaussian({told}) for a bandwidth")
+    if isinstance(kernel, type):
+        raise TypeError(f"a family holds kernel objects, not classes: write {kernel.__name__}(...) with its parameters")
+    if not callable(kernel):
+        raise TypeError(f"a family holds kernels, got {brief(kernel)}")
 
 
 def bandwidths(low: int = -15, high: int = 10, make: Callable[[float], Kernel] = Gaussian) -> tuple[Kernel, ...]:
@@ -189,13 +255,6 @@ class PerCoordinate:
 
     def __repr__(self) -> str:
         return f"PerCoordinate(make={name_of(self.make)}, n_rows={self.n_rows})"
-
-
-# Columns of a sum over margins, at most: each has a share of the 64 random frequencies or more that a kernel has.
-_MOST_MARGINS = 32
-
-# Rows of each sample for the median bandwidths of margins.
-_MARGIN_ROWS = 100
 
 
 def margin_kernels(x: AnySample, y: AnySample) -> tuple[Kernel, ...]:
