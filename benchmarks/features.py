@@ -21,7 +21,7 @@ from btests.kernels.random_fourier import frequencies_of
 from btests.plan import Array, Plan
 from btests.statistics import MMD, InMemory, plan_for, summarize_all, summarize_blocks
 from btests.statistics.feature_mmd import features_chunk
-from btests.statistics.fourier import Chain, bits_for, chains_of, fourier_sums
+from btests.statistics.fourier_features import Chain, bits_for, chains_of, fourier_sums
 
 #: Share of the limit that the loop is to reach.
 SHARE = 0.7

@@ -30,7 +30,7 @@ from btests import FeatureMMD, Gaussian
 from btests.data.sample import RowSlice, Sample
 from btests.execution.dask.cluster import TaskSizes
 from btests.execution.dask.row_ranges import RowRange, on_source
-from btests.execution.dask.row_sums import add, sum_rows
+from btests.execution.dask.runs import add, sum_rows
 from btests.execution.dask.tasks import FAN_IN
 from btests.plan import Array, Plan
 
@@ -117,7 +117,7 @@ class Timed:
 def cluster_table(n: int, repetitions: int, say: Callable[[str], None]) -> Table:
     """Return one process, one worker and two workers, in turns, on the same .npy files; the best of each."""
     from btests import btest
-    from btests.execution.dask.local import local_client
+    from btests.execution.dask.connect import local_client
 
     best: dict[str, Timed] = {}
     with folder_for(3 * n * WIDTH * 4 + 10**8) as folder, ExitStack() as opened:

@@ -11,7 +11,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import btests
-from btests._blas import one_blas_thread
+from btests._core.threads import one_blas_thread
 
 
 def threads() -> set[int]:

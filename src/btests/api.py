@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from btests._keywords import corrects_keywords
-from btests._option_checks import check_dtype, check_flag
+from btests._option_checks import check_dtype, check_flag, corrects_keywords
 from btests._validation import (
     check_callback,
     check_path,
@@ -23,7 +22,7 @@ from btests._validation import (
 from btests.block_size import check_block_rule
 from btests.data.row_permutation import permutation_of
 from btests.data.sample import Sample
-from btests.designs.unit_design import UnitDesign
+from btests.designs.units import UnitDesign
 from btests.kernels import Energy, Kernel, properties_of
 from btests.nulls import Null, SignFlip, null_of
 from btests.nulls.null import kinds_of_blocks

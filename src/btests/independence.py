@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from btests._keywords import corrects_keywords
-from btests._option_checks import is_finite, is_one_of
+from btests._option_checks import corrects_keywords, is_finite, is_one_of
 from btests._text import brief
 from btests._validation import (
     check_batch,

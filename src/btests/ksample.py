@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from btests._keywords import corrects_keywords
-from btests._option_checks import check_flag, check_texts
+from btests._option_checks import check_flag, check_texts, corrects_keywords
 from btests._text import brief, printable, printable_errors
 from btests._validation import check_alpha, check_batch, check_names, check_seed, column_names
 from btests.api import btest

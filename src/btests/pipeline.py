@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from btests._blas import one_blas_thread
 from btests._core import engine_name
+from btests._core.threads import one_blas_thread
 from btests._text import brief
 from btests.block_size import FEATURES, BlockRule, BlockSize
 from btests.conclude import Provenance, conclude, shared_flips

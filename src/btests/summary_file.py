@@ -19,8 +19,7 @@ from btests import pairwise_sum
 from btests._text import brief, shortly
 from btests.atomic_file import write_file
 from btests.plan import Plan
-from btests.summary import Summary
-from btests.summary_part import Part, check_block_sizes
+from btests.summary import Part, Summary, check_block_sizes
 from btests.symmetries import SwapGroups, Symmetry
 
 #: Of the format. A file of another version is refused, not guessed at.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from btests._validation import column_names
-from btests.designs.unit_design import UnitDesign
+from btests.designs.units import UnitDesign
 from btests.pipeline import Procedure
 from btests.result import TestResult
 from btests.statistics.cost import affordable_rows

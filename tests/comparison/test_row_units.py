@@ -14,7 +14,7 @@ import btests
 from btests.cli.demo_data import FILES, write_demo_tables
 from btests.comparison.row_units import RowUnits
 from btests.comparison.swap_units import SwapUnits
-from btests.designs.unit_labels import group_rows
+from btests.designs.units import group_rows
 from btests.nulls import SignFlip
 from btests.plan import Plan
 from btests.symmetries import SwapGroups

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from btests.execution.dask import local
-
 pytest.importorskip("fcntl")
+
+from btests.execution.dask.connect import local_client, own_folder, remove_stale_folders
 
 _KILLED = """
 import os, signal
 from pathlib import Path
-from btests.execution.dask.local import own_folder
+from btests.execution.dask.connect import own_folder
 with own_folder() as folder:
     (Path(folder) / "inside").mkdir()
     (Path(folder) / "inside" / "rows").write_bytes(bytes(100))
@@ -51,9 +51,9 @@ def test_folders_of_killed_processes(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (linked / "owner").symlink_to(precious / "owner")
     last = left_behind(tmp_path)
     kept = {path.name for path in tmp_path.iterdir()}
-    with local.own_folder() as mine, local.own_folder() as other:
+    with own_folder() as mine, own_folder() as other:
         assert not last.exists()
-        local.remove_stale_folders(tmp_path)  # those of running processes stay
+        remove_stale_folders(tmp_path)  # those of running processes stay
         assert Path(mine).exists()
         assert Path(other).exists()
     assert {path.name for path in tmp_path.iterdir()} == kept - {last.name}
@@ -62,8 +62,8 @@ def test_folders_of_killed_processes(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_folders_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     left = left_behind(tmp_path)
-    monkeypatch.setattr("btests.execution.dask.local.os.getuid", lambda: os.geteuid() + 1)
-    local.remove_stale_folders(tmp_path)
+    monkeypatch.setattr("btests.execution.dask.connect.os.getuid", lambda: os.geteuid() + 1)
+    remove_stale_folders(tmp_path)
     assert left.exists()
 
 
@@ -72,7 +72,7 @@ def test_workers_listen_on_this_machine_alone_and_leave_no_files(
 ) -> None:
     psutil = pytest.importorskip("psutil")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with local.local_client(1):
+    with local_client(1):
         own = psutil.Process()
         found = [one for process in (own, *own.children(recursive=True)) for one in process.net_connections()]
     listening = {one.laddr.ip for one in found if one.status == psutil.CONN_LISTEN}

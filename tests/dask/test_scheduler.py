@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 from btests import Gaussian, btest
-from btests.execution.dask import Cluster, ClusterError, TaskSizes, Timeouts, connect, local
+from btests.execution.dask import Cluster, ClusterError, TaskSizes, Timeouts, connect
 from btests.execution.dask.cluster import Scheduler
-from btests.execution.dask.futures import compute
+from btests.execution.dask.connect import end_workers, local_client, start_worker
+from btests.execution.dask.tasks import compute
 from tests.dask.polling import wait_until
 from tests.dask.processes import free_port, scheduler_process, start_scheduler
 
@@ -64,7 +65,7 @@ def fail(dask_worker: Any) -> None:
 
 
 def test_workers_that_are_lost_while_they_run_a_function(tmp_path: Path) -> None:
-    with local.local_client(1) as client:
+    with local_client(1) as client:
         address = client.scheduler.address
         scheduler = Scheduler(client, address)
         before = client.run(os.getpid)
@@ -79,11 +80,11 @@ def test_workers_that_are_lost_while_they_run_a_function(tmp_path: Path) -> None
 
 
 def test_a_worker_whose_scheduler_was_killed_ends(tmp_path: Path) -> None:
-    with local.start_worker(f"tcp://127.0.0.1:{free_port()}", str(tmp_path), seconds=2.0) as worker:
+    with start_worker(f"tcp://127.0.0.1:{free_port()}", str(tmp_path), seconds=2.0) as worker:
         try:
             assert worker.wait(600) != 0
         finally:
-            local.end_workers([worker])
+            end_workers([worker])
 
 
 def test_a_scheduler_that_is_replaced_at_once(tmp_path: Path) -> None:

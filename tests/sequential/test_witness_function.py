@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from btests import Gaussian, Linear
-from btests.sequential.witness_function import Witness
+from btests.sequential.betting import Witness
 from tests.reference import Array
 
 

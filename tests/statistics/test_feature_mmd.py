@@ -35,7 +35,7 @@ from btests.kernels.random_fourier import Discriminant, cosines_and_sines, frequ
 from btests.pipeline import run_test
 from btests.plan import Array, Plan
 from btests.statistics import in_memory, plan_for, summarize_all
-from btests.statistics.fourier import bits_for, chains_of, float32_errors, fourier_sums
+from btests.statistics.fourier_features import bits_for, chains_of, float32_errors, fourier_sums
 from btests.symmetries import Bins, RelabelBins
 
 KERNELS: list[Kernel] = [

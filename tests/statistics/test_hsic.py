@@ -13,7 +13,7 @@ from btests.kernels import Energy, Gaussian, KernelPair, Laplacian
 from btests.plan import Plan
 from btests.statistics import HSIC, plan_for, summarize, summarize_blocks
 from btests.statistics.hsic import hsic_blocks
-from btests.statistics.u_centering import permutation_moments
+from btests.statistics.paired_gram import permutation_moments
 from btests.symmetries import SwapTuples
 from tests.other_packages import computed
 from tests.statistics.plain_hsic import hsic, hsic_block

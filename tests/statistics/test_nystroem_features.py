@@ -31,7 +31,7 @@ from btests.pipeline import run_test
 from btests.plan import Array
 from btests.selection import FisherFamily
 from btests.statistics import in_memory, plan_for, summarize_all
-from btests.statistics.landmark_values import LandmarkValues, landmark_gram, values_of
+from btests.statistics.nystroem_features import LandmarkValues, landmark_gram, values_of
 from btests.symmetries import Bins, landmark_rows
 
 

@@ -1,7 +1,8 @@
 """The compiled loops: block values and moments of MMD and HSIC, sums of features, and sign flips. See README.md.
 
 Each function here has a numpy version in ``btests.statistics.numpy_backend``, ``btests.statistics.walsh_tiles``,
-``btests.statistics.fourier`` or ``btests.symmetries.swap_groups``, which callers use if ``is_available()`` is False.
+``btests.statistics.fourier_features`` or ``btests.symmetries.swap_groups``, which callers use if ``is_available()`` is
+False.
 """
 
 from btests._core.bandwidth_chain import belong_together

@@ -1,4 +1,4 @@
-"""Sums of random Fourier features by the compiled loops; ``btests.statistics.fourier`` has the numpy version."""
+"""Sums of random Fourier features by the compiled loops; ``statistics.fourier_features`` has the numpy version."""
 
 from __future__ import annotations
 

@@ -1,18 +1,25 @@
-"""Threads over ranges of work, from one pool that is started on first use."""
+"""Threads: ranges of work on one pool that is started on first use, and BLAS on one thread."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cache
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 Result = TypeVar("Result")
 
 # Below this many elementary steps (about a millisecond) a second thread costs more than it brings.
 _SMALL = 1_000_000
+
+# The number of threads belongs to the process: the first block to begin takes it down, the last to end restores it.
+_LOCK = threading.Lock()
+_inside = 0
+_limit: Any = None
 
 
 def default_threads() -> int:
@@ -69,3 +76,42 @@ def map_ranges(
     for other in others:
         other.result()  # raise the exceptions of other threads here
     return cast(list[Result], found)
+
+
+@cache
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController  # it looks through all loaded libraries: only where it is needed
+
+    return ThreadpoolController()
+
+
+def _let_others_set() -> None:
+    """Let any thread set the number again: threadpoolctl, from 3.8 on, lets the one that set it first alone do so."""
+    from threadpoolctl import OpenBLASController
+
+    clear = getattr(OpenBLASController, "clear_controlling_thread", None)
+    if clear is not None:
+        clear()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit the BLAS of numpy to one thread inside a with-block, in all threads of the process.
+
+    Results do then not depend, to the last bit, on how many threads it would take. Blocks may be nested and may overlap
+    in several threads.
+    """
+    global _inside, _limit  # noqa: PLW0603
+    with _LOCK:
+        if _inside == 0:
+            _limit = _controller().limit(limits=1, user_api="blas")
+            _let_others_set()
+        _inside += 1
+    try:
+        yield
+    finally:
+        with _LOCK:
+            _inside -= 1
+            if _inside == 0:
+                _limit.restore_original_limits()
+                _let_others_set()

@@ -7,8 +7,15 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Unpack, overload
 
-from btests._keywords import corrects_keywords
-from btests._option_checks import check_decimal, check_delimiter, check_encoding, check_flag, check_name, check_texts
+from btests._option_checks import (
+    check_decimal,
+    check_delimiter,
+    check_encoding,
+    check_flag,
+    check_name,
+    check_texts,
+    corrects_keywords,
+)
 from btests._text import brief, converting, printable_errors
 from btests._validation import check_alpha, check_callback, check_path, check_seed
 from btests.block_size import check_block_rule

@@ -32,13 +32,16 @@ from btests.nulls import Null, SignFlip
 from btests.plan import Array, Index
 from btests.result import TestResult
 from btests.statistics.cost import hsic_pair_seconds
-from btests.statistics.u_centering import u_centred
+from btests.statistics.paired_gram import u_centred
 
 # Up to so many tests, few rows are permuted as a whole.
 _FEW_TESTS = 6
 
 # Fewest and most swaps of a test.
 _SWAPS = (1999, 19_999)
+
+# Rows of a test of all pairs at least, however small the budget of each pair.
+_FEWEST_ROWS = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,9 +217,6 @@ def outcome(result: TestResult, alpha: float, corrected: float | None = None) ->
         "block_rule": result.block_rule,
     }
 
-
-# Rows of a test of all pairs at least, however small the budget of each pair.
-_FEWEST_ROWS = 2000
 
 # Rows of the distance correlations at most, and entries of the distance matrices of all columns.
 _STRENGTH_ROWS, _STRENGTH_ENTRIES = 1000, 2 * 10**7

@@ -15,7 +15,7 @@ from btests.comparison.format import option
 from btests.comparison.sources import Loaded
 from btests.comparison.swap_units import expand
 from btests.comparison.tokens import values_of
-from btests.designs.unit_labels import Grouped, check_labels, group_rows
+from btests.designs.units import Grouped, check_labels, group_rows
 from btests.plan import Index
 
 # A name of things that have several rows. The case matters for the third: customerId, but not paid.

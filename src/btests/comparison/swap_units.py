@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from btests.comparison.cells import Cells
-from btests.designs.unit_labels import Grouped
+from btests.designs.units import Grouped
 from btests.plan import Array, Index, Plan
 from btests.symmetries.relabel_bins import Bins, LabelDraws
 from btests.symmetries.swap_groups import SignDraws, unpack

@@ -19,7 +19,7 @@ from btests.comparison.pairs import MOST_COLUMNS, Margin, most_scores, scored_pa
 from btests.comparison.row_units import RowUnits, row_orders
 from btests.comparison.scores import Features, Scored, combine, quadratic_scores
 from btests.comparison.swap_units import SwapUnits
-from btests.designs.unit_labels import Grouped
+from btests.designs.units import Grouped
 from btests.nulls import SignFlip
 from btests.plan import Index, Plan
 from btests.symmetries import Bins, RelabelBins, SwapGroups

@@ -9,11 +9,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from btests.report.axes import number_marks, seconds, time_ticks
 from btests.report.heatmap import Axis, regions
 from btests.report.histogram import Mark, over_time, overlaid, paired, single
 from btests.report.number_format import number, percent, plural, pvalue
-from btests.report.svg import Caption
+from btests.report.svg import Caption, number_marks, seconds, time_ticks
 
 Names = tuple[str, str]
 

@@ -7,13 +7,32 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from btests.report.axes import SHADES, Scale, bottom_axis, bottom_label, bottom_line, left_label, shade
-from btests.report.svg import Caption, PlotArea, clipped, element, points, shortened
+from btests.report.svg import (
+    SHADES,
+    Caption,
+    PlotArea,
+    Scale,
+    bottom_axis,
+    bottom_label,
+    bottom_line,
+    clipped,
+    element,
+    left_label,
+    points,
+    shade,
+    shortened,
+)
 
 # Room below for names on a slant.
 _SLANT = 64.0
 
 Point = tuple[float, float]
+
+#: Label, first and last edge, ticks, and whether these are names that must all be shown.
+Axis = tuple[str, tuple[float, float], Sequence[tuple[float, str]], bool]
+
+# Text on this shade or a stronger one is in the colour of the page.
+_STRONG = 5
 
 
 def zero_line(grid: Sequence[Sequence[float]]) -> list[tuple[Point, Point]]:
@@ -72,10 +91,6 @@ def _cells(grid: Sequence[Sequence[float]], frame: PlotArea) -> Markup:
                 )
                 start = c
     return Markup().join(found)
-
-
-#: Label, first and last edge, ticks, and whether these are names that must all be shown.
-Axis = tuple[str, tuple[float, float], Sequence[tuple[float, str]], bool]
 
 
 def regions(
@@ -174,9 +189,6 @@ _LARGEST, _HIGHEST = 58.0, 30.0
 
 # Room for names of columns that stand upright, and the width of a character of a name.
 _UPRIGHT, _CHARACTER = 96.0, 6.9
-
-# Text on this shade or a stronger one is in the colour of the page.
-_STRONG = 5
 
 
 class Shaded(NamedTuple):

@@ -23,8 +23,8 @@ from btests.report.figures import (
     witness_figure,
 )
 from btests.report.heatmap import Shaded, matrix, ramp, steps
+from btests.report.histogram import sparkline
 from btests.report.number_format import number, percent, pvalue
-from btests.report.sparkline import sparkline
 from btests.report.svg import Caption, printable
 
 #: Maximum number of columns whose drawings are open on the page and in print; the others are collapsed.
@@ -48,6 +48,9 @@ _FORMS = {
     "bytes": number_format.size,
     "plain": number_format.plain,
 }
+
+#: Maximum number of pairs in the table; the others are in the JSON.
+MOST_PAIRS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +182,6 @@ def _embedded(data: Mapping[str, Any]) -> Markup:
 
 #: Maximum number of groups of a matrix, and of columns of a table in a matrix.
 MOST_GROUPS, MOST_COLUMNS = 24, 24
-
-#: Maximum number of pairs in the table; the others are in the JSON.
-MOST_PAIRS = 300
 
 
 def make_groups(comparison: Mapping[str, Any]) -> str:

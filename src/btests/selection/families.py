@@ -14,7 +14,7 @@ from btests._text import brief
 from btests.data.sample import AnySample
 from btests.kernels import Gaussian, Kernel, Laplacian, OnColumns, median_bandwidth
 from btests.kernels.combination import Combination
-from btests.kernels.kernel import Kernel, require_positive
+from btests.kernels.kernel import require_positive
 from btests.selection.median_heuristic import check_maker, check_rows, name_of, pooled_bandwidth
 
 # Columns of a sum over margins, at most: each has a share of the 64 random frequencies or more that a kernel has.

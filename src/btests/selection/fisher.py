@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from btests._blas import one_blas_thread
+from btests._core.threads import one_blas_thread
 from btests.data.sample import AnySample
 from btests.kernels.feature_kernel import FeatureKernel, Nystroem, attainable, check_dof, regularizer
 from btests.kernels.kernel import Kernel

@@ -15,9 +15,8 @@ from btests.plan import Array, Plan
 from btests.plot import plot_wealth
 from btests.selection import Aggregate, MedianFamily, MedianHeuristic
 from btests.selection.selector import Candidate
-from btests.sequential.betting import Wealth
+from btests.sequential.betting import Wealth, Witness
 from btests.sequential.sequential_result import LEVELS, SequentialResult, pvalue_of
-from btests.sequential.witness_function import Witness
 from btests.streaming.kernel_init import KernelInitializer
 from btests.streaming.row_queue import Batch, PendingRows, feed
 

@@ -15,10 +15,9 @@ from btests.data.sample import Location, RowSlice, Sample
 from btests.kernels.kernel import Kernel
 from btests.plan import MAX_GROUPS, Array, Plan
 from btests.statistics.feature_mmd import FeatureMMD, check_features
-from btests.statistics.fourier import bits_for
+from btests.statistics.fourier_features import bits_for
 from btests.statistics.statistic import Accuracy, with_accuracy
-from btests.summary import Summary
-from btests.summary_part import Part
+from btests.summary import Part, Summary
 
 #: Rows of a run, one in each group.
 RUN = MAX_GROUPS

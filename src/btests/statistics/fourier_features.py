@@ -1,9 +1,10 @@
-"""Random Fourier features of kernels with a spectrum, and of their Fisher discriminants."""
+"""Random Fourier features of kernels with a spectrum, and of their Fisher discriminants: sums over groups of rows."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,157 @@ from btests import _core
 from btests._core import RowGroups
 from btests.data.sample import AnySample
 from btests.kernels.feature_kernel import FeatureKernel
-from btests.kernels.random_fourier import Discriminant, FourierMap, discriminant, frequencies_of, has_features
+from btests.kernels.random_fourier import (
+    Discriminant,
+    FourierMap,
+    Frequencies,
+    cosines_and_sines,
+    discriminant,
+    frequencies_of,
+    has_features,
+)
 from btests.plan import Array
-from btests.statistics.fourier import Chain, bits_for, chains_of, float32_errors, fourier_sums, in_float32
 from btests.statistics.row_features import Made, padded
 from btests.symmetries import pooled_rows
 
+# Doublings of an angle from the first level of a chain to the last, at most: 2^10 roundings are 2e-13.
+_MOST_DOUBLINGS = 10
+
+# Bits after the point of a cosine or sine, at most, and in float32.
+_MOST_BITS, _MOST_BITS_IN_FLOAT32 = 40, 20
+
+# Largest error of cosines and sines in float32 for rows of usual size; beyond it they are computed in float64. So many
+# frequencies as are affordable are themselves several hundredths away from the kernel that they approximate.
+_LARGEST_ERROR = 0.01
+
+# Standard deviations of a row of usual size from the origin.
+_USUAL = 4.0
+
+# Rows whose features are held at once by numpy.
+_ROWS = 2048
+
 #: Rows that the covariance of features is estimated from, about.
 COVARIANCE_ROWS = 1024
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chain:
+    """Frequencies that are powers of two apart: one cosine and sine serves them all.
+
+    Attributes
+    ----------
+    turns : ndarray of shape (f, d)
+        The lowest frequencies, in turns for a unit of each coordinate.
+    doublings : tuple of int
+        How often angles are doubled for each level, increasing.
+    in_float32 : bool
+        Whether compiled loops compute in float32.
+    """
+
+    turns: Array
+    doublings: tuple[int, ...]
+    in_float32: bool = False
+
+
+def chains_of(frequencies: Sequence[Frequencies]) -> tuple[list[Chain], list[tuple[int, int]]]:
+    """Return chains that have all frequencies, and for each set of them its chain and level."""
+    left = sorted(range(len(frequencies)), key=lambda i: float(np.abs(frequencies[i].turns).max(initial=0.0)))
+    chains: list[Chain] = []
+    places: dict[int, tuple[int, int]] = {}
+    while left:
+        base = frequencies[left[0]].turns
+        doublings: list[int] = []
+        for i in list(left):
+            k = _doublings(base, frequencies[i].turns)
+            if k is not None:
+                if k not in doublings:  # they come in increasing order
+                    doublings.append(k)
+                places[i] = len(chains), doublings.index(k)
+                left.remove(i)
+        chains.append(Chain(base, tuple(doublings)))
+    return chains, [places[i] for i in range(len(frequencies))]
+
+
+def _doublings(base: Array, turns: Array) -> int | None:
+    """Return k with ``turns = 2^k base`` to the last bit, None if there is none up to the largest allowed."""
+    if base.shape != turns.shape:
+        return None
+    low, high = float(np.abs(base).max(initial=0.0)), float(np.abs(turns).max(initial=0.0))
+    ratio = high / low if low > 0.0 else 1.0
+    k = round(math.log2(ratio)) if 0.0 < ratio < math.inf else -1
+    return k if 0 <= k <= _MOST_DOUBLINGS and np.array_equal(np.ldexp(base, k), turns) else None
+
+
+def bits_for(n_rows: int, *, in_float32: bool = False) -> int:
+    """Return the bits after the point of cosines and sines whose sums over so many rows are exact in float64."""
+    return min(_MOST_BITS_IN_FLOAT32 if in_float32 else _MOST_BITS, 52 - int(n_rows).bit_length())
+
+
+def float32_errors(chain: Chain, spread: Array) -> list[float]:
+    """Return bounds of the errors of cosines and sines in float32, for each level of a chain.
+
+    Coordinates, frequencies and d products are rounded, so a projection is off by (d + 2) 2^-24 of the sum of its
+    absolute terms; cosine and sine are off by 2^-22 at most, and doublings of the angle double all of it.
+
+    Parameters
+    ----------
+    chain : Chain
+        Frequencies.
+    spread : ndarray of shape (d,)
+        Mean squared distances from the origin. The bound is for rows within four of their roots.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        turns = float((np.abs(chain.turns) @ (_USUAL * np.sqrt(spread))).max(initial=0.0))
+    first = 2.0 * math.pi * (len(spread) + 2) * 2.0**-24 * turns + 2.0**-22
+    return [math.ldexp(first, k) for k in chain.doublings]
+
+
+def in_float32(chain: Chain, spread: Array) -> Chain:
+    """Return a chain that is computed in float32 if that is accurate enough for rows of such a spread."""
+    return replace(chain, in_float32=max(float32_errors(chain, spread)) <= _LARGEST_ERROR)
+
+
+def fourier_sums(chain: Chain, groups: _core.RowGroups, origin: Array, bits: int) -> Array:
+    """Return sums of cosines and sines over groups of rows for each level of a chain: (n_groups, n_levels, 2 f).
+
+    Cosines and sines are rounded to multiples of ``2**-bits``, so that sums are exact: they depend neither on the order
+    of the rows nor on where chunks and threads begin. That rounding is far below the noise of any sample.
+
+    Parameters
+    ----------
+    chain : Chain
+        Frequencies.
+    groups : RowGroups
+        Rows of numbers in groups. Plain numpy is always in float64.
+    origin : ndarray of shape (d,)
+        Subtracted from every row.
+    bits : int
+        See :func:`bits_for`.
+    """
+    if groups.plain or not _core.is_available():
+        found = _plain_sums(chain, groups, origin, bits)
+    else:
+        steps = np.diff(chain.doublings, prepend=0).astype(np.int32)
+        found = _core.fourier_sums(
+            groups, origin=origin, frequencies=chain.turns, doublings=steps, bits=bits, in_float32=chain.in_float32
+        )
+    return found.reshape(*found.shape[:2], -1)
+
+
+def _plain_sums(chain: Chain, groups: _core.RowGroups, origin: Array, bits: int) -> Array:
+    group = groups.numbers
+    found = np.zeros((groups.n_groups, len(chain.doublings), 2, len(chain.turns)))
+    for first in range(0, len(group), _ROWS):
+        some = groups.rows[groups.order[first : first + _ROWS]]
+        cosines, sines = np.split(cosines_and_sines(chain.turns, some, origin), 2, axis=1)
+        done = 0
+        for level, doublings in enumerate(chain.doublings):
+            for _ in range(doublings - done):
+                cosines, sines = 1.0 - 2.0 * sines * sines, 2.0 * cosines * sines
+            done = doublings
+            for part, values in enumerate((cosines, sines)):
+                np.add.at(found[:, level, part], group[first : first + _ROWS], np.rint(np.ldexp(values, bits)))
+    return np.asarray(np.ldexp(found, -bits))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,10 +17,9 @@ from btests.kernels.kernel import Radial, terms_of
 from btests.kernels.pair import KernelPair
 from btests.plan import Array, Plan, Run
 from btests.statistics.numpy_backend import kernel_scales
-from btests.statistics.paired_gram import PairedGram
+from btests.statistics.paired_gram import PairedGram, permutation_moments, permuted_blocks
 from btests.statistics.statistic import Accuracy
 from btests.statistics.term_groups import hsic_of_terms
-from btests.statistics.u_centering import permutation_moments, permuted_blocks
 from btests.statistics.walsh_tiles import STRIP, Layout, Side
 from btests.symmetries import Redraw, SwapTuples
 

@@ -8,14 +8,13 @@ from typing import Any, NamedTuple, Protocol, TypeGuard, cast
 
 import numpy as np
 
-from btests._blas import one_blas_thread
+from btests._core.threads import one_blas_thread
 from btests.block_range import BlockRange
 from btests.data.sample import AnySample, RowSlice, Sample
 from btests.data.unit_sample import UnitSample
 from btests.designs import Design
 from btests.plan import Array, Plan
-from btests.summary import Summary
-from btests.summary_part import Part
+from btests.summary import Part, Summary
 from btests.symmetries import Symmetry
 
 

@@ -3,8 +3,7 @@
 from btests.symmetries.pooled_rows import landmark_rows, places_of, pooled_rows
 from btests.symmetries.redraw import Redraw
 from btests.symmetries.relabel_bins import Bins, RelabelBins
-from btests.symmetries.shared_swaps import SharedSwaps
-from btests.symmetries.swap_groups import SignDraws, SwapGroups
+from btests.symmetries.swap_groups import SharedSwaps, SignDraws, SwapGroups
 from btests.symmetries.swap_tuples import SwapTuples
 from btests.symmetries.symmetry import Draws, Symmetry
 

@@ -1,10 +1,10 @@
 """Tests on dask.distributed: rows are in shards on workers, and only summaries are fetched."""
 
-from btests.execution.dask.block_tasks import on_workers
 from btests.execution.dask.cluster import Cluster, ClusterError, TaskSizes, Timeouts
 from btests.execution.dask.connect import connect, require_distributed
-from btests.execution.dask.futures import compute
+from btests.execution.dask.runs import on_workers
 from btests.execution.dask.sharded_sample import ShardedSample
+from btests.execution.dask.tasks import compute
 
 __all__ = [
     "Cluster",
