@@ -170,7 +170,7 @@ def tables(alarmed: Sequence[Row], delayed: Sequence[Row], fixed: Sequence[Row])
         "`SequentialTest` (99 % interval)",
         f"`Stream`, {n // STEP} looks",
     )
-    delay_columns = ("a difference", "runs", "`SequentialTest`", "one kernel", f"after {n} rows alike")
+    delay_columns = ("a difference", "runs", "`SequentialTest`", "one kernel", f"after {n} equal rows")
     return "\n".join(
         [
             *table_lines((*alarm_columns, "`Stream`, one look"), first, "lrrrrr"),

@@ -12,7 +12,7 @@ def optional(module: str, remedy: str) -> ModuleType | str:
     """Return a module of an optional package, or the end of a sentence that says what to do for want of it.
 
     A package that is installed for another version of numpy, say, may raise anything on import; that is no reason to
-    install it once more, so its own error is told.
+    install it once more, so its own error is shown.
 
     Parameters
     ----------

@@ -147,8 +147,10 @@ def check_names(
 
 
 def _refuse_doubles(name: str, columns: list[str]) -> None:
-    told = [math.nan if isinstance(c, float) and math.isnan(c) else c for c in columns]  # NaN is not equal to itself
-    doubles = sorted({printable(str(c)) for c in told if told.count(c) > 1})
+    comparable = [
+        math.nan if isinstance(c, float) and math.isnan(c) else c for c in columns
+    ]  # NaN is not equal to itself
+    doubles = sorted({printable(str(c)) for c in comparable if comparable.count(c) > 1})
     if doubles:
         raise ValueError(f"{name} has more than one column called {', '.join(doubles)}; rename or drop them")
 

@@ -55,7 +55,7 @@ def write_file(path: Path, write: Callable[[IO[bytes]], object], *, force: bool)
     name = os.fsdecode(os.fsencode(place.name)[:_LONGEST])
     _remove_stale(place.parent, name)
     beside = place.with_name(f".{name}.{secrets.token_hex(8)}.draft")
-    # Not mkstemp, whose files nobody else may read: the rights are those that open() would give.
+    # Not mkstemp, whose files other users cannot read: the rights are those that open() would give.
     handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
         with os.fdopen(handle, "wb") as file:

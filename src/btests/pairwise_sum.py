@@ -2,7 +2,7 @@
 
 Addition of floats is not associative. So the sum over the blocks of a node is always the sum of its two halves: a node
 of level 0 is a block, and node ``place`` of level ``l`` holds blocks ``place 2^l .. (place + 1) 2^l - 1``, as many of
-them as there are. Whoever has both halves adds them, and gets the bits that everybody else gets.
+them as there are. The sum of two halves is the same to the last bit wherever it is computed.
 """
 
 from __future__ import annotations

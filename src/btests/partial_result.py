@@ -219,11 +219,11 @@ def _symmetry_entry(symmetry: Symmetry) -> dict[str, Any]:
 
 def _symmetry_of(entry: Any) -> Symmetry:
     """Return the symmetry of an entry; the first files held its name alone."""
-    told = {"name": entry} if isinstance(entry, str) else dict(entry)
-    found = _SYMMETRIES.get(told.pop("name"))
+    options = {"name": entry} if isinstance(entry, str) else dict(entry)
+    found = _SYMMETRIES.get(options.pop("name"))
     if found is None:
         raise ValueError(f"no symmetry is called {brief(entry)}")
-    return found(**{name: whole_number(value, name) for name, value in told.items()})
+    return found(**{name: whole_number(value, name) for name, value in options.items()})
 
 
 def _partial_of(header: dict[str, Any], arrays: dict[str, Any]) -> PartialResult:

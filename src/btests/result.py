@@ -104,7 +104,7 @@ class TestResult:
     seconds: float = field(compare=False)
     summary: Summary = field(repr=False, compare=False)
     null_distribution: NullDistribution = field(repr=False, compare=False)
-    # Not compared either: the same kernel on the same rows is the same test, whoever named the kernel.
+    # Not compared either: the same kernel on the same rows is the same test, given or selected.
     selector: Selector | Aggregate | None = field(default=None, compare=False)
     candidates: tuple[Candidate, ...] = field(default=(), repr=False)
     note: str = ""

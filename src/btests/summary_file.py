@@ -55,7 +55,7 @@ def write_arrays(path: Path, header: dict[str, Any], arrays: dict[str, Any], *, 
 def digest_of(arrays: Mapping[str, Any]) -> np.ndarray[Any, Any]:
     """Return a digest of names, types, shapes and bytes of arrays, whatever their order: (32,).
 
-    It tells damage and edits, not forgery: whoever writes a file can write its digest.
+    It detects damage and edits, not forgery: the digest of a forged file can be forged too.
     """
     found = hashlib.blake2b(digest_size=32)
     for name, value in sorted(arrays.items()):
@@ -145,11 +145,13 @@ def summaries_of(
     return tuple(found)
 
 
-def _part(told: dict[str, Any], arrays: Mapping[str, Any], p: int, j: int) -> Part:
-    n_x, n_y, n_blocks, n_kernels = (whole_number(told[name], name) for name in ("n_x", "n_y", "n_blocks", "n_kernels"))
-    shape = told.get("moment_shape")
+def _part(entry: dict[str, Any], arrays: Mapping[str, Any], p: int, j: int) -> Part:
+    n_x, n_y, n_blocks, n_kernels = (
+        whole_number(entry[name], name) for name in ("n_x", "n_y", "n_blocks", "n_kernels")
+    )
+    shape = entry.get("moment_shape")
     shape = None if shape is None else tuple(whole_number(k, "moment_shape") for k in shape)
-    plan = Plan(n_x, n_y, n_blocks, n_kernels, shape, adds_rows=told.get("adds_rows", False) is True)
+    plan = Plan(n_x, n_y, n_blocks, n_kernels, shape, adds_rows=entry.get("adds_rows", False) is True)
     if not 1 <= plan.n_blocks <= min(plan.n_x, plan.n_y) // 2 or plan.n_kernels < 1:
         raise ValueError(f"no plan has {plan.n_x} and {plan.n_y} rows in {plan.n_blocks} blocks")
     spans, nodes = (_array(arrays, f"{name}_{p}", np.int64, 2) for name in ("spans", "nodes"))
@@ -161,12 +163,12 @@ def _part(told: dict[str, Any], arrays: Mapping[str, Any], p: int, j: int) -> Pa
     inside = spans.shape[1] == 2 and (not spans.size or (spans.min() >= 0 and spans.max() <= plan.n_blocks))
     apart = inside and np.all(spans[:, 0] < spans[:, 1]) and np.all(spans[1:, 0] > spans[:-1, 1])
     if not apart or values.shape != (int((spans[:, 1] - spans[:, 0]).sum()),):
-        raise ValueError(f"the blocks of part {told['number']} are not all there")
+        raise ValueError(f"the blocks of part {entry['number']} are not all there")
     wanted = [pairwise_sum.cover(first, last, plan.n_blocks, plan.stratum_level) for first, last in spans.tolist()]
     expected = np.concatenate([nodes[:0], *wanted])
     if not np.array_equal(nodes, expected) or moments.shape != (len(nodes), *plan.moments_shape[1:]):
-        raise ValueError(f"the blocks of part {told['number']} are not all there")
-    return Part(int(told["number"]), plan, spans, values, nodes, moments)
+        raise ValueError(f"the blocks of part {entry['number']} are not all there")
+    return Part(int(entry["number"]), plan, spans, values, nodes, moments)
 
 
 def _array(arrays: Mapping[str, Any], name: str, dtype: type[np.generic], n_dimensions: int) -> Any:

@@ -18,8 +18,8 @@ _SMALL = 1_000_000
 
 # The number of threads belongs to the process: the first block to begin takes it down, the last to end restores it.
 _LOCK = threading.Lock()
-_inside = 0
-_limit: Any = None
+_n_inside = 0
+_blas_limit: Any = None
 
 
 def default_threads() -> int:
@@ -79,7 +79,7 @@ def map_ranges(
 
 
 @cache
-def _controller() -> Any:
+def _blas_controller() -> Any:
     from threadpoolctl import ThreadpoolController  # it looks through all loaded libraries: only where it is needed
 
     return ThreadpoolController()
@@ -101,17 +101,17 @@ def one_blas_thread() -> Iterator[None]:
     Results do then not depend, to the last bit, on how many threads it would take. Blocks may be nested and may overlap
     in several threads.
     """
-    global _inside, _limit  # noqa: PLW0603
+    global _n_inside, _blas_limit  # noqa: PLW0603
     with _LOCK:
-        if _inside == 0:
-            _limit = _controller().limit(limits=1, user_api="blas")
+        if _n_inside == 0:
+            _blas_limit = _blas_controller().limit(limits=1, user_api="blas")
             _let_others_set()
-        _inside += 1
+        _n_inside += 1
     try:
         yield
     finally:
         with _LOCK:
-            _inside -= 1
-            if _inside == 0:
-                _limit.restore_original_limits()
+            _n_inside -= 1
+            if _n_inside == 0:
+                _blas_limit.restore_original_limits()
                 _let_others_set()

@@ -74,8 +74,8 @@ def shown(family: AnyFamily) -> str:
 
 def _check_member(kernel: object) -> None:
     if isinstance(kernel, Real):
-        told = f"{kernel:g}" if is_finite(kernel) else brief(kernel)
-        raise TypeError(f"a family holds kernels, got the number {told}; write Gaussian({told}) for a bandwidth")
+        number = f"{kernel:g}" if is_finite(kernel) else brief(kernel)
+        raise TypeError(f"a family holds kernels, got the number {number}; write Gaussian({number}) for a bandwidth")
     if isinstance(kernel, type):
         raise TypeError(f"a family holds kernel objects, not classes: write {kernel.__name__}(...) with its parameters")
     if not callable(kernel):

@@ -59,7 +59,7 @@ class FisherFamily:
     >>> from btests import Aggregate, FisherFamily, btest
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=(300, 3))
-    >>> y = rng.multivariate_normal(np.zeros(3), 0.7 * np.eye(3) + 0.3, size=300)
+    >>> y = 0.8 * rng.normal(size=(300, 3)) + 0.6 * rng.normal(size=(300, 1))
     >>> btest(x, y, kernel=Aggregate(FisherFamily()), seed=1).pvalue < 0.01
     True
     """

@@ -84,11 +84,11 @@ class StreamedFeatures:
         return with_accuracy(self.prepared(kernels).members(levels), (accuracy,) * len(kernels))
 
 
-def features_of(told: Any, kernels: tuple[Kernel, ...]) -> StreamedFeatures | None:
+def features_of(entry: Any, kernels: tuple[Kernel, ...]) -> StreamedFeatures | None:
     """Return features from what a file says of them; raise ``ValueError`` where they do not fit the kernels."""
-    if told is None:
+    if entry is None:
         return None
-    n, origin = told["n_frequencies"], tuple(float(value) for value in told["origin"])
+    n, origin = entry["n_frequencies"], tuple(float(value) for value in entry["origin"])
     if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= _MOST or not 1 <= len(origin) <= _MOST:
         raise ValueError(f"no features have {brief(n)} frequencies of {len(origin)} columns")
     if not all(map(math.isfinite, origin)):

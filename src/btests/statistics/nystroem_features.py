@@ -46,7 +46,7 @@ class LandmarkValues:
 
     A kernel that is positive definite up to functions of one argument, as that of the energy distance, has features of
     its centred form, ``k(x, y) - k(x, m) - k(m, y) + k(m, m)`` with m the average landmark. The MMD is the same. Values
-    that grow with the distance of a row from all landmarks alike cancel.
+    that grow with the distance of a row from all landmarks equally cancel.
 
     Attributes
     ----------

@@ -298,7 +298,7 @@ def _client(workers: Any, seconds: float) -> Iterator[Any]:
 
 
 def _drop_abandoned(client: Any) -> None:
-    """Drop exceptions of tasks of a client that nobody awaits.
+    """Drop exceptions of tasks of a client that are never awaited.
 
     A ``gather`` that is cancelled, for want of workers, leaves tasks that fail when the client is closed. asyncio would
     print their tracebacks when they are deleted, at any time after.
