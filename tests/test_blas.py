@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import Any
@@ -40,6 +42,20 @@ def test_overlapping_blocks_give_the_threads_back() -> None:
         left_first.result()
         assert left_last.result() == {1}
     assert threads() == before
+
+
+def test_libraries_that_are_loaded_later_are_limited() -> None:
+    code = """
+import btests._core.threads as threads
+with threads.one_blas_thread():
+    pass
+import scipy.linalg
+from threadpoolctl import threadpool_info, threadpool_limits
+with threadpool_limits(2, user_api="blas"), threads.one_blas_thread():
+    print({pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"})
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "{1}\n"
 
 
 def test_an_error_inside_gives_the_threads_back() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeVar, cast
 
 Result = TypeVar("Result")
@@ -78,9 +79,13 @@ def map_ranges(
     return cast(list[Result], found)
 
 
-@cache
-def _blas_controller() -> Any:
-    from threadpoolctl import ThreadpoolController  # it looks through all loaded libraries: only where it is needed
+@lru_cache(maxsize=1)
+def _blas_controller(n_modules: int) -> Any:
+    """Return the controller of the libraries that are loaded; looking through them takes half a millisecond.
+
+    A library comes with a module, so the number of modules changes with it: scipy brings a BLAS of its own.
+    """
+    from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 
@@ -104,7 +109,7 @@ def one_blas_thread() -> Iterator[None]:
     global _n_inside, _blas_limit  # noqa: PLW0603
     with _LOCK:
         if _n_inside == 0:
-            _blas_limit = _blas_controller().limit(limits=1, user_api="blas")
+            _blas_limit = _blas_controller(len(sys.modules)).limit(limits=1, user_api="blas")
             _let_others_set()
         _n_inside += 1
     try:
