@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from btests import Gaussian, Linear, SignFlip, pairwise_sum
-from btests.conclude import conclude
+from btests.conclude import BlockSummaries, conclude
 from btests.data.sample import Sample
 from btests.plan import MOMENT_BUDGET, Plan
 from btests.statistics import MMD, summarize_blocks
@@ -148,7 +148,7 @@ def test_an_incomplete_summary_is_not_concluded() -> None:
     assert not one.is_complete
     assert (one + two).is_complete
     with pytest.raises(ValueError, match="10 of 30 blocks are there"):
-        conclude((Gaussian(1.0),), (one,), SignFlip(), 0)
+        conclude(BlockSummaries((Gaussian(1.0),), (one,)), SignFlip(), 0)
 
 
 @pytest.mark.parametrize("sizes", [(60, 60, 2), (61, 61, 7), (50, 83, 5), (120, 120, 120)])

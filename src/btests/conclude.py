@@ -1,13 +1,17 @@
-"""Conclude a test: from summaries of all blocks to a result with its notes and warnings."""
+"""Conclude a test: from summaries of all blocks to a result with its notes and warnings.
+
+Tests of arrays, files and clusters (:func:`btests.pipeline.run_test`), streams and sums of partial results end here.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from btests._core.threads import one_blas_thread
 from btests._text import brief
 from btests._warnings import OrderWarning, PrecisionWarning, warn
 from btests.diagnostics import serial_score
@@ -89,6 +93,28 @@ def warn_of_order(summary: Summary, order: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class BlockSummaries:
+    """What all blocks have left behind, wherever they were computed.
+
+    Attributes
+    ----------
+    kernels : sequence of Kernel
+        Members of the statistic: one kernel, or those that are tested at once.
+    summaries : sequence of Summary
+        Summary of all blocks for each kernel, of the same blocks.
+    engine : str
+        See :class:`btests.TestResult`.
+    gram : Gram or PairedGram, optional
+        Gram matrices of all rows, for a null distribution that needs them.
+    """
+
+    kernels: Sequence[Kernel]
+    summaries: Sequence[Summary]
+    engine: str = ""
+    gram: Gram | PairedGram | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Provenance:
     """Where the blocks of a test come from, for its result.
 
@@ -98,7 +124,7 @@ class Provenance:
         How the kernel was selected, or several kernels are corrected for.
     selection : Selection, optional
         What the selector returned; candidates, note and numbers of rows go into the result.
-    engine, order, n_pending, read, block_rule, n_frequencies, n_landmarks, scale, paired
+    order, n_pending, read, block_rule, n_frequencies, n_landmarks, scale, paired
         See :class:`btests.TestResult`.
     began : float
         Start of the work on ``time.perf_counter``.
@@ -106,7 +132,6 @@ class Provenance:
 
     selector: Selector | Aggregate | None = None
     selection: Selection | None = None
-    engine: str = ""
     order: str = "as stored"
     n_pending: tuple[int, int] = (0, 0)
     read: str = "at once"
@@ -118,24 +143,25 @@ class Provenance:
     began: float = field(default_factory=time.perf_counter)
 
 
-def shared_flips(null: Null) -> SignFlip:
-    """Return the null of several kernels, or raise if it is not of sign flips that they share."""
+def shared_flips(null: Null, members: str = "the kernels of Aggregate") -> SignFlip:
+    """Return the null of several kernels, or raise if it is not of sign flips that these ``members`` share."""
     if not isinstance(null, SignFlip):
-        raise ValueError(
-            f"Aggregate needs sign flips that its kernels share: null must be SignFlip(), got {brief(null)}"
-        )
+        raise ValueError(f"{members} share their sign flips: null must be SignFlip(), got {brief(null)}")
     return null
 
 
+def with_notes(result: TestResult, *notes: str) -> TestResult:
+    """Return a result with more notes; empty ones say nothing."""
+    return replace(result, note="; ".join(filter(None, (result.note, *notes))))
+
+
+@one_blas_thread()
 def conclude(
-    kernels: Sequence[Kernel],
-    summaries: Sequence[Summary],
+    found: BlockSummaries,
     null: Null,
     seed: int,
     provenance: Provenance | None = None,
     *,
-    gram: Gram | PairedGram | None = None,
-    distribution: NullDistribution | None = None,
     n_threads: int | None = None,
 ) -> TestResult:
     """Return the result of a test; of several kernels, that of the strongest.
@@ -144,20 +170,14 @@ def conclude(
 
     Parameters
     ----------
-    kernels : sequence of Kernel
-        Members of the statistic: one kernel, or those that are tested at once.
-    summaries : sequence of Summary
-        Summary of all blocks for each kernel, of the same blocks.
+    found : BlockSummaries
+        Summaries of all blocks, and their kernels.
     null : Null
         Null distribution; ``SignFlip`` for several kernels, which share its draws.
     seed : int
         Seed of the null distribution.
     provenance : Provenance, optional
         Where the blocks come from.
-    gram : Gram or PairedGram, optional
-        Gram matrices of all rows, for a null distribution that needs it.
-    distribution : NullDistribution, optional
-        Null distribution, if it was computed before; None to compute it.
     n_threads : int, optional
         Threads of the null distribution; None is all cores of this process.
 
@@ -170,12 +190,13 @@ def conclude(
     ValueError
         If blocks are missing, or values are not finite.
     """
-    about = provenance or Provenance()
+    about, kernels, summaries = provenance or Provenance(), found.kernels, found.summaries
     selector, selection = about.selector, about.selection
     for kernel, summary in zip(kernels, summaries, strict=True):
         _check(summary, kernel if len(kernels) > 1 else None)
     candidates = () if selection is None else selection.candidates
     best, summary = 0, summaries[0]
+    distribution: NullDistribution | None = None
     if len(summaries) > 1:
         null = shared_flips(null)
         aggregate = selector if isinstance(selector, Aggregate) else Aggregate()
@@ -189,8 +210,9 @@ def conclude(
     else:
         summary = summary.resolved()
     warn_of_rounding(summary, kernels[best])
-    evidence = summary if gram is None else gram
-    distribution = null.distribution(evidence, seed, n_threads) if distribution is None else distribution
+    evidence = summary if found.gram is None else found.gram
+    if distribution is None:
+        distribution = null.distribution(evidence, seed, n_threads)
     statistic = null.statistic(evidence)
     warn_of_order(summary, about.order)
     note = "" if selection is None else selection.note
@@ -204,7 +226,7 @@ def conclude(
         null=null,
         kernel=kernels[best],
         seed=seed,
-        engine=about.engine,
+        engine=found.engine,
         seconds=time.perf_counter() - about.began,
         summary=summary,
         null_distribution=distribution,

@@ -12,7 +12,7 @@ from btests._option_checks import is_data
 from btests._text import brief, shortly
 from btests._validation import check_threads
 from btests.block_size import FEATURES
-from btests.conclude import Provenance, conclude
+from btests.conclude import BlockSummaries, Provenance, conclude, with_notes
 from btests.kernels.combination import shortened
 from btests.kernels.kernel import Kernel
 from btests.kernels.serialization import from_spec, to_spec
@@ -150,15 +150,14 @@ class PartialResult:
             raise ValueError(
                 f"{null!r} needs all rows at once, and a partial result has none; take SignFlip() or Normal()"
             )
-        origin = Provenance(self._aggregate(), None, self.engine, self.order, self.n_pending, "in batches")
+        origin = Provenance(self._aggregate(), order=self.order, n_pending=self.n_pending, read="in batches")
         summaries = self.summaries
         if self.features is not None:
             origin = replace(origin, block_rule=FEATURES, n_frequencies=self.features.n_frequencies)
             summaries = self.features.members(self.kernels, summaries)
-        found = conclude(self.kernels, summaries, null, self.seed, origin, n_threads=n_threads)
-        if self.features is None or self.order == "exact":
-            return found
-        return replace(found, note="; ".join(filter(None, (found.note, _PARTNERS))))
+        blocks = BlockSummaries(self.kernels, summaries, self.engine)
+        found = conclude(blocks, null, self.seed, origin, n_threads=n_threads)
+        return found if self.features is None or self.order == "exact" else with_notes(found, _PARTNERS)
 
     def _aggregate(self) -> Aggregate | None:
         """Return how several members are tested at once; a family shows members that are kernels alone."""

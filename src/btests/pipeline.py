@@ -9,15 +9,14 @@ from typing import Any
 
 from btests._core import engine_name
 from btests._core.threads import one_blas_thread
-from btests._text import brief
 from btests.block_size import FEATURES, BlockRule, BlockSize
-from btests.conclude import Provenance, conclude, shared_flips
+from btests.conclude import BlockSummaries, Provenance, conclude, shared_flips
 from btests.data.sample import AnySample, Sample
 from btests.data.unit_sample import UnitSample
 from btests.designs import Design, MatchedSamples, TwoSample
 from btests.kernels import Kernel, properties_of
 from btests.kernels.fingerprint import fingerprint
-from btests.nulls import Null, SignFlip
+from btests.nulls import Null
 from btests.nulls.null import check_sizes, wants_gram
 from btests.plan import Plan
 from btests.result import TestResult
@@ -40,7 +39,6 @@ from btests.statistics import (
 from btests.statistics.checks import check_kernel, check_precision
 from btests.statistics.cost import affordable_frequencies, affordable_landmarks
 from btests.statistics.feature_mmd import features_chunk
-from btests.summary import Summary
 
 Names = Sequence[str] | None
 
@@ -139,7 +137,6 @@ class Procedure:
             if len(statistic.kernels) < len(kernels):  # of its own, which nothing has selected
                 selector, selection = None, Selection(statistic.kernels[0], x, y)
             size, rule = self._size(x, y, kernels, statistic)
-        check_null(self.null, statistic)
         sizes = statistic.sizes() if isinstance(statistic, FeatureMMD) else {}
         found = run_test(
             statistic,
@@ -198,15 +195,6 @@ def all_rows(null: Null, rule: BlockRule, n_x: int, n_y: int) -> BlockSize:
     return BlockSize(n, "one block")
 
 
-def check_null(null: Null, statistic: Statistic) -> None:
-    """Raise ``ValueError`` if a null distribution is not for a statistic, before anything is computed."""
-    n, name = len(statistic.kernels), type(statistic).__name__
-    if n > 1 and not isinstance(null, SignFlip):
-        raise ValueError(
-            f"{name} has {n} members here, which share their sign flips: null must be SignFlip(), got {brief(null)}"
-        )
-
-
 def run_test(
     statistic: Statistic,
     samples: tuple[AnySample, AnySample],
@@ -239,32 +227,35 @@ def run_test(
     -------
     TestResult
     """
+    n = len(statistic.kernels)
+    if n > 1:  # an error now rather than after all blocks
+        shared_flips(null, f"the {n} members of {type(statistic).__name__}")
+    found = summarize(statistic, samples, plan, executor, with_gram=wants_gram(null), n_threads=n_threads)
+    return conclude(found, null, seed, provenance, n_threads=n_threads)
+
+
+def summarize(
+    statistic: Statistic,
+    samples: tuple[AnySample, AnySample],
+    plan: Plan,
+    executor: Executor,
+    *,
+    with_gram: bool = False,
+    n_threads: int | None = None,
+) -> BlockSummaries:
+    """Return the summaries of all blocks, and Gram matrices of rows in memory if they are wanted; as in `run_test`."""
     x, y = samples
     require_rows(statistic, in_memory=isinstance(x, Sample) and isinstance(y, Sample))
-    if len(statistic.kernels) > 1:
-        shared_flips(null)  # an error now rather than after all blocks
     engine = engine_name(statistic.engine(x), executor.instructions)
     gram: Gram | PairedGram | None = None
-    if wants_gram(null) and isinstance(x, Sample) and isinstance(y, Sample):
+    if with_gram and isinstance(x, Sample) and isinstance(y, Sample):
         gram = statistic.gram(x, y)
     with one_blas_thread():
-        distribution = None if gram is None else null.distribution(gram, seed, n_threads)
-        summaries: Sequence[Summary]
         if isinstance(gram, Gram) and engine == "numpy":
-            summaries = (gram.summary(),)
-        else:
-            statistic = statistic.prepare(x, y)
-            summaries = summarize_prepared(statistic, x, y, plan, n_threads, executor=executor)
-        return conclude(
-            statistic.kernels,
-            summaries,
-            null,
-            seed,
-            replace(provenance or Provenance(), engine=engine),
-            gram=gram,
-            distribution=distribution,
-            n_threads=n_threads,
-        )
+            return BlockSummaries(statistic.kernels, (gram.summary(),), engine, gram)
+        statistic = statistic.prepare(x, y)
+        summaries = summarize_prepared(statistic, x, y, plan, n_threads, executor=executor)
+    return BlockSummaries(statistic.kernels, summaries, engine, gram)
 
 
 def _mixes_columns(kernel: object) -> bool:

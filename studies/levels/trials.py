@@ -16,7 +16,7 @@ import numpy as np
 from btests._warnings import BTestWarning
 from btests.api import btest
 from btests.block_size import BlockRule
-from btests.conclude import conclude
+from btests.conclude import BlockSummaries, conclude
 from btests.data.sample import Sample
 from btests.nulls import CrossMMD, Normal, Null, SignFlip, ThirdCumulant
 from btests.pipeline import choose
@@ -122,7 +122,7 @@ def count(cell: Cell, trials: range, seed: int) -> list[Row]:
                     continue  # it needs samples of one length
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", BTestWarning)
-                    pvalue = conclude((kernel,), (summary,), null, trial).pvalue
+                    pvalue = conclude(BlockSummaries((kernel,), (summary,)), null, trial).pvalue
                 hits.update({(b, name, level): int(pvalue <= alpha) for level, alpha in LEVELS.items()})
     return [_row(cell, problem.name, (b, null), len(trials), hits) for b in cell.block_sizes for null in NULLS]
 

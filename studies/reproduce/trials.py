@@ -10,7 +10,7 @@ import numpy as np
 
 from btests._warnings import BTestWarning
 from btests.block_size import BlockRule
-from btests.conclude import conclude
+from btests.conclude import BlockSummaries, conclude
 from btests.data.sample import Sample
 from btests.datasets import blobs
 from btests.kernels import Gaussian, Kernel
@@ -94,7 +94,7 @@ def rejects(selection: Selection, block_size: int, null: Null | None = None, see
     summary = summarize_blocks(MMD(selection.kernel), x, y, blocks)[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BTestWarning)  # few blocks: that is what is measured
-        return conclude((selection.kernel,), (summary,), null or Normal(), seed).rejects(LEVEL)
+        return conclude(BlockSummaries((selection.kernel,), (summary,)), null or Normal(), seed).rejects(LEVEL)
 
 
 def tasks_by_strategy(

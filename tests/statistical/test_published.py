@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from btests import Gaussian, Normal
-from btests.conclude import conclude
+from btests.conclude import BlockSummaries, conclude
 from btests.data.sample import Sample
 from btests.datasets import blobs
 from btests.plan import Plan
@@ -31,7 +31,7 @@ def errors(n: int, block_size: int, bandwidth: float) -> int:
     for _ in range(N_TRIALS):
         x, y = Sample(blobs(n, rng)), Sample(blobs(n, rng, rotated=False))
         summary = summarize_blocks(MMD(kernel), x, y, plan)[0]
-        missed += not conclude((kernel,), (summary,), null, 0).rejects(0.05)
+        missed += not conclude(BlockSummaries((kernel,), (summary,)), null, 0).rejects(0.05)
     return missed
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from btests._warnings import BTestWarning
 from btests.block_size import BlockRule
-from btests.conclude import conclude
+from btests.conclude import BlockSummaries, conclude
 from btests.data.sample import AnySample, Sample
 from btests.kernels import Gaussian, Kernel
 from btests.nulls import Normal
@@ -135,4 +135,4 @@ def is_significant(summary: Summary, kernel: Kernel) -> bool:
     """Whether the paper's test rejects."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BTestWarning)  # few blocks: that is what is measured
-        return conclude((kernel,), (summary,), Normal(), 0).rejects(LEVEL)
+        return conclude(BlockSummaries((kernel,), (summary,)), Normal(), 0).rejects(LEVEL)
