@@ -3,35 +3,21 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from btests._option_checks import check_dtype, check_flag, corrects_keywords
-from btests._validation import (
-    check_callback,
-    check_path,
-    check_samples,
-    check_seed,
-    check_shuffle,
-    check_threads,
-    column_names,
-)
-from btests.block_size import check_block_rule
+from btests._option_checks import check_flag, corrects_keywords
+from btests._validation import check_samples, check_seed, column_names
+from btests.common_options import CommonOptions, are_arrays
 from btests.data.row_permutation import permutation_of
 from btests.data.sample import Sample
 from btests.designs.units import UnitDesign
 from btests.kernels import Energy, Kernel, properties_of
 from btests.nulls import Null, SignFlip, null_of
-from btests.nulls.null import kinds_of_blocks
-from btests.pipeline import Procedure
+from btests.pipeline import Procedure, run_units
 from btests.result import TestResult
-from btests.scaling import check_scale
-from btests.selection import Aggregate, FisherFamily, Selector, Setting, check_choice, default_aggregate
+from btests.selection import Aggregate, FisherFamily, Selector, check_choice, default_aggregate
 from btests.statistics import StatisticFactory, choose_statistic
-from btests.unit_pipeline import check_in_memory, run_units
 
 #: What docs/power.md finds best for data that nothing is known about.
 _DEFAULT = default_aggregate()
@@ -169,53 +155,43 @@ def btest(
     >>> btests.btest(x, y * [1, 1, 1.5], seed=1).pvalue
     0.0005
     """
-    began = time.perf_counter()
+    sizes = block_size, block_exponent, budget
+    options = CommonOptions(*sizes, scale, seed, shuffle, n_threads, checkpoint, progress, workers, dtype)
     check_choice(kernel)
-    check_shuffle(shuffle)
-    check_dtype(dtype)
-    check_threads(n_threads)
-    check_path("checkpoint", checkpoint)
-    check_callback("progress", progress, "the rows done and the rows in all")
-    null = null_of(null)
+    paired, null = check_flag("paired", paired), null_of(null)
     factory, features = choose_statistic(statistic, dtype, shares_flips=isinstance(null, SignFlip))
-    if not isinstance(block_size, tuple):
-        check_block_rule(block_size, block_exponent, budget, features=features)
     if kernel is None and isinstance(null, SignFlip):
         kernel = _DEFAULT
-    scaled = check_scale(scale)
-    check_flag("paired", paired)
-    given = None if seed is None else check_seed(seed)
     design = None
     if units is not None or weights_x is not None or weights_y is not None:
-        check_in_memory(x, y, workers)
+        _check_in_memory(x, y, workers)
         design, x, y = UnitDesign.of(x, y, units, weights_x, weights_y)
-    if design is None and (workers is not None or not (_is_array(x) and _is_array(y))):
-        from btests.dispatch import Call  # what reads files and talks to clusters takes time to import
+        if factory is not None or features:
+            raise ValueError("units and weights are for the MMD, and take no other statistic")
+    here = design is not None or (workers is None and are_arrays(x, y))
+    if not here and not _is_for_objects(kernel):
+        from btests.dispatch import run_batches  # what reads files and talks to clusters takes time to import
 
-        options = (scaled, shuffle, block_size, block_exponent, budget, dtype, n_threads, checkpoint, progress, workers)
-        call = Call(kernel, null, given, *options, began, bool(paired), factory, features)
-        found = call.run(x, y, are_objects=_is_for_objects(kernel))
+        how = "features" if features else factory
+        found = run_batches(x, y, kernel, null, options, paired=paired, statistic=how)
         if found is not None:
             return found
-    rule = check_block_rule(block_size, block_exponent, budget, **kinds_of_blocks(null), features=features)
-    if checkpoint is not None or progress is not None:
-        raise ValueError("checkpoint and progress are for rows in files, and these are in memory")
-    if shuffle == "buffered":
-        raise ValueError("shuffle='buffered' is for rows in files; those in memory are shuffled exactly")
+    setting = options.setting(null, features)
+    procedure = Procedure(kernel, null, 0, setting, "", options.began, options.scale, paired=paired, statistic=factory)
+    if not here:
+        from btests.dispatch import run_stored
+
+        found = run_stored(procedure, x, y, options)
+        if found is not None:
+            return found
+    options.check_in_memory()
     if design is not None:
         both = design.x, design.y
     else:
         both = check_samples(x, y, objects_allowed=_takes_objects(kernel), objects_wanted=_is_for_objects(kernel))
-    rule.check(min(map(len, both)))
-    number = check_seed(given)
-    names = column_names(x) or column_names(y)
-    order = "exact" if shuffle else "as stored"
-    # Of a single column no scale matters to a bandwidth that fits the data, and one that is named means what it says.
-    scaled = True if scaled is None and names is not None and len(names) > 1 else scaled
-    setting = Setting(rule, dtype, n_threads=n_threads)
-    procedure = Procedure(kernel, null, number, setting, order, began, scaled, names, bool(paired), factory)
-    if design is not None and (factory is not None or features):
-        raise ValueError("units and weights are for the MMD, and take no other statistic")
+    setting.rule.check(min(map(len, both)))
+    number = check_seed(options.seed)
+    procedure = procedure.opened(number, options.order, (column_names(x), column_names(y)))
     if design is not None:
         return run_units(procedure, design, n_kernels=len(_candidates(kernel)), shuffle=bool(shuffle))
     streams = procedure.design.streams
@@ -261,9 +237,16 @@ def energy_test(x: Any, y: Any, *, exponent: float = 1.0, **options: Any) -> Tes
     return btest(x, y, kernel=Energy(exponent), **options)
 
 
-def _is_array(value: object) -> bool:
-    """Whether this is an array in memory, a list or a tuple; data frames, for example, may be in memory too."""
-    return isinstance(value, (np.ndarray, list, tuple)) and not isinstance(value, np.memmap)
+def _check_in_memory(x: object, y: object, workers: object) -> None:
+    """Raise unless both samples are arrays, sequences or data frames in memory, to be tested here."""
+    for name, value in (("x", x), ("y", y)):
+        here = hasattr(type(value), "__len__") and (hasattr(value, "__array__") or column_names(value) is not None)
+        on_cluster = workers is not None or type(value).__module__.startswith("dask")
+        if on_cluster or not (here or isinstance(value, (list, tuple))):
+            raise ValueError(
+                f"units and weights are for arrays and data frames in memory, and {name} is in files or "
+                "on a cluster; load it first"
+            )
 
 
 def _permuted(rows: Any, seed: int, stream: int, shuffle: bool | str) -> Sample:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from btests._validation import check_seed
-from btests.block_size import check_block_rule
+from btests.common_options import CommonOptions
+from btests.conclude import with_notes
 from btests.data.batches import BUFFER_BYTES, Batches
 from btests.execution.checkpoint import Recorder, explaining_resume
 from btests.execution.dask import connect
@@ -28,10 +27,10 @@ from btests.execution.samples import (
 )
 from btests.kernels import Kernel
 from btests.nulls import Null
-from btests.nulls.null import kinds_of_blocks, wants_gram
-from btests.pipeline import Procedure
+from btests.nulls.null import wants_gram
+from btests.pipeline import Procedure, selector_of
 from btests.result import TestResult
-from btests.selection import KERNELS, Aggregate, Selector, Setting
+from btests.selection import Aggregate, Selector
 from btests.statistics import StatisticFactory
 from btests.statistics.feature_stream import RUN
 from btests.streaming.row_queue import SampleBatches, feed, is_batches
@@ -41,131 +40,98 @@ if TYPE_CHECKING:
     from btests.independence_pipeline import IndependenceProcedure
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    """Arguments of a call of :func:`btests.btest` but the samples, and when it began; the null is an object.
-
-    ``buffer_bytes`` is the size of the buffer, for each sample, that shuffles the rows of batches.
-    """
-
-    kernel: Kernel | Selector | Aggregate | str | None
-    null: Null
-    seed: int | None = None
-    scale: bool | None = None
-    shuffle: bool | str = True
-    block_size: Any = None
-    block_exponent: float | None = None
-    budget: float | None = None
-    dtype: str = "float64"
-    n_threads: int | None = None
-    checkpoint: str | os.PathLike[str] | None = None
-    progress: Callable[[int, int], None] | None = None
-    workers: Any = None
-    began: float = field(default_factory=time.perf_counter)
-    paired: bool = False
-    statistic: StatisticFactory | None = None
-    features: bool | None = False
-    buffer_bytes: int = BUFFER_BYTES
-
-    def run(self, x: Any, y: Any, *, are_objects: bool) -> TestResult | None:
-        """Return the result, or None if both samples are in memory, as samples of objects always are."""
-        if not are_objects and (is_batches(x) or is_batches(y)):
-            return self._in_batches(x, y)
-        if self.workers is None and not is_stored(x) and not is_stored(y):
-            return None
-        kinds = kinds_of_blocks(self.null)
-        rule = check_block_rule(self.block_size, self.block_exponent, self.budget, **kinds, features=self.features)
-        if wants_gram(self.null):
-            raise ValueError(f"{self.null!r} needs all rows in memory at once; load them, or take null=SignFlip()")
-        setting, paired = Setting(rule, self.dtype, n_threads=self.n_threads), self.paired
-        procedure = Procedure(
-            self.kernel, self.null, 0, setting, "", self.began, self.scale, None, paired, self.statistic
-        )
-        where: dict[str, Any] = {"shuffle": self.shuffle, "checkpoint": self.checkpoint, "progress": self.progress}
-        return run_out_of_core(procedure, x, y, self.seed, workers=self.workers, **where)
-
-    def _in_batches(self, x: Any, y: Any) -> TestResult:
-        if self.paired:
-            raise ValueError("paired=True is for arrays, frames and files; btests.Stream takes batches in their order")
-        if self.checkpoint is not None:
-            raise ValueError(
-                "checkpoint is for rows in files: batches cannot be read again from the middle; save the partial "
-                "result of a btests.Stream instead"
-            )
-        if self.workers is not None:
-            raise ValueError(
-                "workers read rows by themselves, and batches are read here, once; save them to files, or add the "
-                "partial results of one btests.Stream for each worker"
-            )
-        if self.scale:
-            raise ValueError("scale needs all rows, and batches are read once; scale them before")
-        if isinstance(self.block_size, str) or self.block_exponent is not None or self.budget is not None:
-            raise ValueError(
-                "block_exponent, budget and block_size='sqrt' need the number of rows, which batches do not tell; "
-                "give block_size as a number"
-            )
-        return self._run_batches(x, y)
-
-    def _run_batches(self, x: Any, y: Any) -> TestResult:
-        """Return the test of two samples of which one or both are iterables of batches."""
-        seed, statistic = check_seed(self.seed), "features" if self.features else self.statistic
-        kernel: Any = KERNELS["gaussian"] if self.kernel is None else self.kernel
-        options: dict[str, Any] = {"dtype": self.dtype, "n_threads": self.n_threads, "statistic": statistic}
-        stream = Stream(kernel, self.block_size, seed=seed, **options)
-        with closing(self._side("x", x, seed, 1)) as side_x, closing(self._side("y", y, seed, 2)) as side_y:
-            feed(stream, side_x, side_y, progress=self.progress, advice="; a stream of your own keeps what it has")
-            order = weaker(side_x.how, side_y.how)
-        if stream.n_blocks == 0:
-            (n_x, n_y), sizes = stream.n_rows, f"block_size is {self.block_size or BLOCK_SIZE}"
-            if statistic == "features":
-                raise ValueError(f"x has {n_x} rows and y has {n_y}; features of batches need {RUN} of each")
-            raise ValueError(f"x has {n_x} rows and y has {n_y}, and {sizes}; name one that they fill")
-        found = replace(stream.partial(), order=order).result(self.null, self.n_threads)
-        chosen_by = KERNELS[kernel] if isinstance(kernel, str) else kernel
-        selector = chosen_by if isinstance(chosen_by, (Selector, Aggregate)) else None
-        return replace(found, selector=selector, seconds=time.perf_counter() - self.began)
-
-    def _side(self, label: str, value: Any, seed: int, stream: int) -> Batches | SampleBatches:
-        if is_batches(value):
-            return Batches(value, label, (seed, stream) if self.shuffle else None, self.buffer_bytes)
-        source = source_of(label, value)
-        return SampleBatches(permuted(source, seed, stream, self.shuffle), names_of(value, source))
-
-
-def run_out_of_core(
-    procedure: Procedure | IndependenceProcedure,
-    x: Any,
-    y: Any,
-    seed: int | None,
-    *,
-    shuffle: bool | str,
-    checkpoint: str | os.PathLike[str] | None,
-    progress: Callable[[int, int], None] | None,
-    workers: Any,
-) -> TestResult:
-    """Return the test of two samples that are in files, in dask collections or on a cluster.
-
-    Other parameters are as in :func:`btests.btest`.
-    """
-    with connect(workers, x, y) as cluster:
+def run_stored(
+    procedure: Procedure | IndependenceProcedure, x: Any, y: Any, options: CommonOptions
+) -> TestResult | None:
+    """Return the test of samples in files, in dask collections or on a cluster; None if both are in memory."""
+    if options.workers is None and not is_stored(x) and not is_stored(y):
+        return None
+    if wants_gram(procedure.null):
+        raise ValueError(f"{procedure.null!r} needs all rows in memory at once; load them, or take null=SignFlip()")
+    shuffle, streams = options.shuffle, procedure.design.streams
+    with connect(options.workers, x, y) as cluster:
         sources = matched(x, y, procedure.design, cluster)
-        if shuffle == "buffered" and len(set(procedure.design.streams)) == 1:
+        if shuffle == "buffered" and len(set(streams)) == 1:
             raise ValueError(
                 "shuffle='buffered' would take the rows of x and y apart, which belong together; take True or False"
             )
         procedure.setting.rule.check(min(source.n_rows for source in sources))
-        path = None if checkpoint is None else Path(checkpoint)
+        path = None if options.checkpoint is None else Path(options.checkpoint)
         run = repr((procedure.identity(), shuffle, *map(describe, sources))) if path else ""
-        recorder = Recorder(path, run, seed, progress)
+        recorder = Recorder(path, run, options.seed, options.progress)
         # Features are sums over rows, which stay where they are.
-        moves_rows = procedure.setting.rule.features is False
-        where: dict[str, Any] = {"workers": cluster, "streams": procedure.design.streams, "moves_rows": moves_rows}
+        where: dict[str, Any] = {"workers": cluster, "streams": streams}
+        where["moves_rows"] = procedure.setting.rule.features is False
         with (
             explaining_resume(recorder),
             closing(open_samples(*sources, recorder.seed, shuffle, **where)) as stored,
         ):
             names = names_of(x, sources[0]), names_of(y, sources[1])
-            test = procedure.opened(recorder.seed, stored.executor(recorder), stored.order, names)
+            test = procedure.opened(recorder.seed, stored.order, names, stored.executor(recorder))
             found = test.run(stored.x, stored.y)
-            note = "; ".join(filter(None, (found.note, excluded_parts(*sources))))
-            return replace(found, read=stored.read, note=note)
+            return replace(with_notes(found, excluded_parts(*sources)), read=stored.read)
+
+
+def run_batches(
+    x: Any,
+    y: Any,
+    kernel: Kernel | Selector | Aggregate | str | None,
+    null: Null,
+    options: CommonOptions,
+    *,
+    paired: bool = False,
+    statistic: StatisticFactory | str | None = None,
+    buffer_bytes: int = BUFFER_BYTES,
+) -> TestResult | None:
+    """Return the test of samples of which one or both are iterables of batches; None if neither is.
+
+    ``buffer_bytes`` is the size of the buffer, for each sample, that shuffles the rows of batches.
+    """
+    if not is_batches(x) and not is_batches(y):
+        return None
+    _check_batches(options, paired)
+    seed = check_seed(options.seed)
+    chosen: Any = "gaussian" if kernel is None else kernel
+    stream = Stream(
+        chosen, options.block_size, seed=seed, dtype=options.dtype, n_threads=options.n_threads, statistic=statistic
+    )
+
+    def side(label: str, value: Any, number: int) -> Batches | SampleBatches:
+        if is_batches(value):
+            return Batches(value, label, (seed, number) if options.shuffle else None, buffer_bytes)
+        source = source_of(label, value)
+        return SampleBatches(permuted(source, seed, number, options.shuffle), names_of(value, source))
+
+    with closing(side("x", x, 1)) as side_x, closing(side("y", y, 2)) as side_y:
+        feed(stream, side_x, side_y, progress=options.progress, advice="; a stream of your own keeps what it has")
+        order = weaker(side_x.how, side_y.how)
+    if stream.n_blocks == 0:
+        (n_x, n_y), sizes = stream.n_rows, f"block_size is {options.block_size or BLOCK_SIZE}"
+        if statistic == "features":
+            raise ValueError(f"x has {n_x} rows and y has {n_y}; features of batches need {RUN} of each")
+        raise ValueError(f"x has {n_x} rows and y has {n_y}, and {sizes}; name one that they fill")
+    found = replace(stream.partial(), order=order).result(null, options.n_threads)
+    return replace(found, selector=selector_of(chosen), seconds=time.perf_counter() - options.began)
+
+
+def _check_batches(options: CommonOptions, paired: bool) -> None:
+    """Raise ``ValueError`` for options that rows which are read once, and are not counted, cannot have."""
+    if paired:
+        raise ValueError("paired=True is for arrays, frames and files; btests.Stream takes batches in their order")
+    if options.checkpoint is not None:
+        raise ValueError(
+            "checkpoint is for rows in files: batches cannot be read again from the middle; save the partial "
+            "result of a btests.Stream instead"
+        )
+    if options.workers is not None:
+        raise ValueError(
+            "workers read rows by themselves, and batches are read here, once; save them to files, or add the "
+            "partial results of one btests.Stream for each worker"
+        )
+    if options.scale:
+        raise ValueError("scale needs all rows, and batches are read once; scale them before")
+    if isinstance(options.block_size, str) or options.block_exponent is not None or options.budget is not None:
+        raise ValueError(
+            "block_exponent, budget and block_size='sqrt' need the number of rows, which batches do not tell; "
+            "give block_size as a number"
+        )

@@ -3,34 +3,21 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from btests._option_checks import corrects_keywords, is_finite, is_one_of
 from btests._text import brief
-from btests._validation import (
-    check_batch,
-    check_callback,
-    check_path,
-    check_seed,
-    check_shuffle,
-    check_threads,
-    column_names,
-)
-from btests.block_size import check_block_rule
+from btests._validation import check_batch, check_seed, column_names
+from btests.common_options import CommonOptions, are_arrays
 from btests.data.row_permutation import permutation_of
 from btests.data.sample import Sample
 from btests.designs import JointSample
 from btests.independence_pipeline import DEFAULT_FAMILY, Family, IndependenceProcedure
 from btests.kernels import Energy, Gaussian, Kernel, KernelPair, Laplacian, Linear, Matern
 from btests.nulls import ExactMoments, Null, Permutation, SignFlip, null_of
-from btests.nulls.null import kinds_of_blocks, wants_gram
 from btests.result import TestResult
-from btests.scaling import check_scale
-from btests.selection import MedianFamily, Setting
+from btests.selection import MedianFamily
 from btests.selection.families import check_family
 from btests.statistics.hsic import MIN_ROWS
 
@@ -101,12 +88,8 @@ def independence_test(
         one of y.
     scale : bool, "robust" or None
         Divide each column by its robust scale. None is True for data frames and files with several named columns.
-    seed : int, optional
-        Seed of the order of rows and of the null. The same seed gives the same result to the last bit.
-    shuffle : bool or "buffered"
-        Put the pairs in random order, as in :func:`btests.btest`.
-    block_exponent, budget, n_threads, checkpoint, progress, workers
-        As in :func:`btests.btest`.
+    seed, shuffle, block_exponent, budget, n_threads, checkpoint, progress, workers
+        As in :func:`btests.btest`; pairs stay together in any order.
 
     Returns
     -------
@@ -134,42 +117,29 @@ def independence_test(
     >>> btests.independence_test(x, rng.normal(size=500), seed=1).rejects(0.05)
     False
     """
-    began = time.perf_counter()
-    check_shuffle(shuffle)
-    check_threads(n_threads)
-    check_path("checkpoint", checkpoint)
-    check_callback("progress", progress, "the rows done and the rows in all")
+    sizes = block_size, block_exponent, budget
+    options = CommonOptions(*sizes, scale, seed, shuffle, n_threads, checkpoint, progress, workers)
     by_default = null is None
     null = _null_of(null)
     kernels = _kernels_of(statistic, kernel_x, kernel_y, exponent, several=isinstance(null, SignFlip))
-    features = _features_of(method, null)
-    rule = check_block_rule(block_size, block_exponent, budget, **kinds_of_blocks(null), features=features)
+    setting = options.setting(null, _features_of(method, null))
+    rule = setting.rule
     if rule.size is not None and rule.size < MIN_ROWS:
         raise ValueError(f"block_size must be at least {MIN_ROWS} in a test of independence, got {rule.size}")
-    procedure = IndependenceProcedure(
-        *kernels, null, 0, Setting(rule, n_threads=n_threads), "", began, check_scale(scale), permutes=by_default
-    )
-    given = None if seed is None else check_seed(seed)
-    if workers is not None or _may_be_stored(x) or _may_be_stored(y):
-        from btests.dispatch import run_out_of_core  # what reads files and talks to clusters takes time to import
-        from btests.execution.samples import is_stored
+    procedure = IndependenceProcedure(*kernels, null, 0, setting, "", options.began, options.scale, permutes=by_default)
+    if workers is not None or not are_arrays(x, y):
+        from btests.dispatch import run_stored  # what reads files and talks to clusters takes time to import
 
-        if workers is not None or is_stored(x) or is_stored(y):
-            if wants_gram(null):
-                raise ValueError(f"{null!r} needs all rows in memory at once; load them, or take null='swap'")
-            where = {"shuffle": shuffle, "checkpoint": checkpoint, "progress": progress, "workers": workers}
-            return run_out_of_core(procedure, x, y, given, **where)
-    if checkpoint is not None or progress is not None:
-        raise ValueError("checkpoint and progress are for rows in files, and these are in memory")
-    if shuffle == "buffered":
-        raise ValueError("shuffle='buffered' is for rows in files; those in memory are shuffled exactly")
+        found = run_stored(procedure, x, y, options)
+        if found is not None:
+            return found
+    options.check_in_memory()
     rows = check_batch("x", x), check_batch("y", y)
-    number = check_seed(given)
+    number = check_seed(options.seed)
     JointSample().check(len(rows[0]), len(rows[1]), rows[0].shape[1], rows[1].shape[1])
     rule.check(len(rows[0]), MIN_ROWS)
     order = permutation_of(len(rows[0]), number, 1).rows(0, len(rows[0])) if shuffle else None
-    how = "exact" if shuffle else "as stored"
-    opened = procedure.opened(number, procedure.setting.executor, how, (column_names(x), column_names(y)))
+    opened = procedure.opened(number, options.order, (column_names(x), column_names(y)))
     return opened.run(Sample(rows[0], order), Sample(rows[1], order))
 
 
@@ -226,8 +196,3 @@ def _null_of(null: object) -> Null:
     if not isinstance(found, (SignFlip, ExactMoments, Permutation)):
         raise TypeError(f"null must be SignFlip(), ExactMoments() or Permutation() here, got {brief(found)}")
     return found
-
-
-def _may_be_stored(value: object) -> bool:
-    """Return whether rows may be somewhere else than in memory."""
-    return not isinstance(value, (np.ndarray, list, tuple)) or isinstance(value, np.memmap)

@@ -23,7 +23,7 @@ from btests.plan import Plan
 from btests.result import TestResult
 from btests.scaling import robust_scale, warn_of_scales
 from btests.selection import Aggregate, MedianFamily, Setting
-from btests.statistics import HSIC, Executor, FeatureHSIC, plan_for
+from btests.statistics import HSIC, Executor, FeatureHSIC, in_memory, plan_for
 from btests.statistics.checks import check_kernel
 from btests.statistics.cost import affordable_hsic_frequencies, hsic_pair_seconds
 from btests.statistics.feature_hsic import CHUNK_ROWS
@@ -78,7 +78,9 @@ class IndependenceProcedure:
         kernels = fingerprint(self.kernels_x), fingerprint(self.kernels_y)
         return repr(("independence", *kernels, self.setting, self.null, self.scale))
 
-    def opened(self, seed: int, executor: Executor, order: str, names: tuple[Names, Names]) -> IndependenceProcedure:
+    def opened(
+        self, seed: int, order: str, names: tuple[Names, Names], executor: Executor = in_memory
+    ) -> IndependenceProcedure:
         """Return the procedure for samples that were opened; several named columns are scaled by default."""
         named = any(own is not None and len(own) > 1 for own in names)
         scale = True if self.scale is None and named else self.scale

@@ -133,11 +133,9 @@ def ksample_test(
         Null distribution of the test of all samples, as in :func:`btests.independence_test`.
     scale : bool, "robust" or None
         Divide each column by its robust scale over all samples. None is True for frames of several columns.
-    seed : int, optional
-        Seed of the order of rows and of the nulls.
     pairwise : bool
         Whether to test all pairs of samples, too, with p-values corrected by Holm's method.
-    block_size, block_exponent, budget, n_threads
+    block_size, seed, block_exponent, budget, n_threads
         As in :func:`btests.btest`.
 
     Returns

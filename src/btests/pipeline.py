@@ -10,10 +10,11 @@ from typing import Any
 from btests._core import engine_name
 from btests._core.threads import one_blas_thread
 from btests.block_size import FEATURES, BlockRule, BlockSize
-from btests.conclude import BlockSummaries, Provenance, conclude, shared_flips
+from btests.conclude import BlockSummaries, Provenance, conclude, shared_flips, with_notes
 from btests.data.sample import AnySample, Sample
 from btests.data.unit_sample import UnitSample
 from btests.designs import Design, MatchedSamples, TwoSample
+from btests.designs.units import UnitDesign
 from btests.kernels import Kernel, properties_of
 from btests.kernels.fingerprint import fingerprint
 from btests.nulls import Null
@@ -30,6 +31,7 @@ from btests.statistics import (
     PairedGram,
     Statistic,
     StatisticFactory,
+    in_memory,
     make_statistic,
     plan_for,
     require_rows,
@@ -37,10 +39,13 @@ from btests.statistics import (
     with_row_moments,
 )
 from btests.statistics.checks import check_kernel, check_precision
-from btests.statistics.cost import affordable_frequencies, affordable_landmarks
+from btests.statistics.cost import affordable_frequencies, affordable_landmarks, affordable_rows
 from btests.statistics.feature_mmd import features_chunk
 
 Names = Sequence[str] | None
+
+# Kernels of a family that depends on the data, for an estimate of time before it is made.
+_SEVERAL = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,7 @@ class Procedure:
         parts = fingerprint(self.kernel), fingerprint(self.statistic)
         return repr((*parts, self.setting, self.null, self.scale, self.paired))
 
-    def opened(self, seed: int, executor: Executor, order: str, names: tuple[Names, Names]) -> Procedure:
+    def opened(self, seed: int, order: str, names: tuple[Names, Names], executor: Executor = in_memory) -> Procedure:
         """Return the procedure for samples that were opened; data frames and named columns are scaled by default."""
         named = names[0] or names[1]
         scale = True if self.scale is None and named is not None and len(named) > 1 else self.scale
@@ -183,6 +188,22 @@ class Procedure:
                 found if self.setting.rule.size is not None or found.size <= largest else BlockSize(largest, "budget")
             )
         return all_rows(self.null, self.setting.rule, len(x), len(y))
+
+
+def run_units(procedure: Procedure, design: UnitDesign, *, n_kernels: int, shuffle: bool) -> TestResult:
+    """Return the test of samples of units, or of weighted rows; ``n_kernels`` is 0 if it depends on the data."""
+    x, y, paired, weighting = design.samples(procedure.seed, shuffle=shuffle, paired=procedure.paired)
+    rule = procedure.setting.rule
+    rule.check(min(len(x), len(y)))
+    thinning = ""
+    if rule.size is None and rule.exponent is None:
+        most = affordable_rows(n_kernels or _SEVERAL, x, y, rule.budget)
+        if most is not None:
+            x, y = x.thinned(most), y.thinned(most)
+            thinning = f"of larger units, {most} rows each were tested, evenly spaced, to keep within the budget"
+    found = replace(procedure, paired=paired).run(x, y)
+    n_rows = None if design.labels is None else (len(design.x), len(design.y))
+    return replace(with_notes(found, weighting, thinning), unit_rows=n_rows)
 
 
 def all_rows(null: Null, rule: BlockRule, n_x: int, n_y: int) -> BlockSize:

@@ -14,7 +14,8 @@ import pytest
 
 import btests
 from btests import Aggregate, Gaussian, Normal, Pairwise, SignFlip, Stream, btest
-from btests.dispatch import Call
+from btests.common_options import CommonOptions
+from btests.dispatch import run_batches
 from tests.same import assert_same
 
 Rows = npt.NDArray[Any]
@@ -60,8 +61,10 @@ def test_as_they_come(size: int) -> None:
 
 def test_a_small_buffer_is_reported_and_its_result_does_not_depend_on_the_batches() -> None:
     for shuffle in (True, "buffered"):
-        call = Call(None, SignFlip(), 3, shuffle=shuffle, block_size=50, buffer_bytes=3 * 8 * 1000)
-        one, other = (call.run(batches(X, n), batches(Y, n), are_objects=False) for n in (50, 1234))
+        options, size = CommonOptions(50, seed=3, shuffle=shuffle), 3 * 8 * 1000
+        one, other = (
+            run_batches(batches(X, n), batches(Y, n), None, SignFlip(), options, buffer_bytes=size) for n in (50, 1234)
+        )
         assert one is not None
         assert other is not None
         assert_same(one, other)
