@@ -100,7 +100,7 @@ def test_demo_does_not_write_through_a_dangling_link(shell: Shell) -> None:
 
 
 def test_demo_without_matplotlib_still_answers(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "btests.cli.demo_plot", raising=False)
+    monkeypatch.delitem(sys.modules, "btests.cli.pictures", raising=False)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = shell("demo", "--rows", "50")
     assert result.status == 0

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from btests import __version__
-from btests.cli.demo_plot import STYLE
+from btests.cli.pictures import STYLE
 from studies.harness.counts import Row, to_csv
 from studies.harness.files import write_atomically
 from studies.harness.markdown import table_lines

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binom
 
 import btests
-from btests.cli.demo_data import FILES, write_demo_tables
+from btests.cli.demo import FILES, write_demo_tables
 from btests.comparison.row_units import RowUnits
 from btests.comparison.swap_units import SwapUnits
 from btests.designs.units import group_rows

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from btests._text import printable
-from btests.cli.demo_data import FILES, write_demo_tables
 from btests.cli.options import (
     ALPHA,
     DECIMAL,
@@ -24,12 +23,11 @@ from btests.cli.options import (
     budget_option,
     cell_options,
     check_budget,
-    check_delimiter,
     excluded_names,
     flag,
     join_names,
+    names_option,
     row_share,
-    split_names,
 )
 from btests.cli.output_file import already_there, check_output, output_path
 from btests.cli.progress import watching
@@ -70,10 +68,9 @@ _UNSAID = ("checkpoint",)
 )
 @click.option("--a", "value_a", default=None, help="Value of that column for the first side.")
 @click.option("--b", "value_b", default=None, help="Value of that column for the second side.")
-@click.option(
+@names_option(
     "--columns",
-    multiple=True,
-    help="Columns to compare, all by default: --columns size,colour, or several times. A name with a comma is quoted "
+    "Columns to compare, all by default: --columns size,colour, or several times. A name with a comma is quoted "
     """as in CSV: --columns '"a,b",size'.""",
 )
 @excluded_names("--columns")
@@ -165,10 +162,10 @@ def compare(
     _check(tables, options["by"], report, force, demo)
     _check_checkpoint(options["checkpoint"], tables, report)
     _check_options(options)
-    for name in ("columns", "exclude", "missing", "categories"):
-        options[name] = split_names(f"--{name}", options[name])
     with one_sentence(workers="--workers" if options["dask"] is None else "--dask"):
         if demo:
+            from btests.cli.demo import FILES, write_demo_tables
+
             write_demo_tables(Path(), force=force)
             tables = FILES
         found = _run(tables, options)
@@ -215,7 +212,6 @@ def _check_options(options: dict[str, Any]) -> None:
     if options["dask"] == "":
         raise click.UsageError("--dask has no address; name that of a scheduler, tcp://host:8786.")
     check_budget(options)
-    options["delimiter"] = check_delimiter(options["delimiter"])
 
 
 def _holds(table: str, report: Path) -> bool:
@@ -259,13 +255,13 @@ def _command(tables: tuple[str, ...], options: dict[str, Any]) -> list[str]:
             name in _UNSAID
             or value is None
             or value is False
-            or value == []
+            or value == ()
             or (name != "seed" and _DEFAULTS.get(name) == value)
         ):
             continue
         words.append(flag(name))
         if value is not True:
-            words.append(join_names(value) if isinstance(value, list) else str(value))
+            words.append(join_names(value) if isinstance(value, tuple) else str(value))
     # A file whose name begins like an option comes after two dashes.
     is_plain = all(table == "-" or not table.startswith("-") for table in tables)
     return [*tables, *words] if is_plain else [*words, "--", *tables]

@@ -13,7 +13,7 @@ from btests.cli.output_file import check_picture, output_path, picture_format, p
 from btests.cli.terminal import echo, one_sentence, say
 
 if TYPE_CHECKING:
-    from btests.cli.demo_result import Outcome
+    from btests.cli.demo import Outcome
 
 _EXAMPLES = """\b
 Examples:
@@ -46,7 +46,7 @@ def demo(out: Path, rows: int, seed: int, as_json: bool, force: bool) -> None:
     """
     check_picture(out, force)
     with one_sentence():
-        from btests.cli.demo_result import Outcome
+        from btests.cli.demo import Outcome
 
         outcome = Outcome.of_blobs(rows, seed)
         picture = _draw(outcome, out, force)
@@ -64,7 +64,7 @@ def _draw(outcome: Outcome, out: Path, force: bool) -> str | None:
     if isinstance(found, str):
         say(f"no picture, for want of matplotlib; {found}.")
         return None
-    from btests.cli.demo_plot import render
+    from btests.cli.pictures import draw_demo
 
-    write_picture(render(outcome, picture_format(out)), out, force)
+    write_picture(draw_demo(outcome, picture_format(out)), out, force)
     return str(out)

@@ -19,9 +19,8 @@ from btests.cli.options import (
     budget_option,
     cell_options,
     check_budget,
-    check_delimiter,
     excluded_names,
-    split_names,
+    names_option,
 )
 from btests.cli.output_file import check_picture, output_path, picture_format, plotting, write_picture
 from btests.cli.progress import watching
@@ -38,18 +37,15 @@ Examples:
   btests independence reference.csv --all-pairs --out pairs.png
 """
 
-_LISTS = ("exclude", "missing", "categories")
-
 
 @click.command(epilog=_EXAMPLES)
 @click.argument("table", metavar="FILE")
-@click.option(
+@names_option(
     "--x",
-    multiple=True,
-    help="Columns of the first group: --x size,colour, or several times. A name with a comma is quoted as in CSV: "
+    "Columns of the first group: --x size,colour, or several times. A name with a comma is quoted as in CSV: "
     """--x '"a,b",size'.""",
 )
-@click.option("--y", multiple=True, help="Columns of the second group, all that are not in --x by default.")
+@names_option("--y", "Columns of the second group, all that are not in --x by default.")
 @click.option("--all-pairs", is_flag=True, help="Test every pair of columns, corrected for the number of pairs.")
 @excluded_names("--x")
 @click.option(
@@ -107,10 +103,7 @@ def independence(
     _check(table, named=bool(x), named_y=bool(y), all_pairs=all_pairs)
     _check_pairs(all_pairs, everything, out, force)
     check_budget(options)
-    options["delimiter"] = check_delimiter(options["delimiter"])
-    for name in _LISTS:
-        options[name] = tuple(split_names(f"--{name}", options[name]))
-    groups = [list(dict.fromkeys(split_names(f"--{name}", own))) for name, own in (("x", x), ("y", y))]
+    groups = [list(dict.fromkeys(own)) for own in (x, y)]
     with one_sentence(sign_flip="swap"):
         from btests.comparison.dependence import Settings
         from btests.comparison.screens import independence_screen
@@ -157,6 +150,6 @@ def _run(table: str, groups: list[list[str]], settings: Settings, all_pairs: boo
 
 
 def _draw(found: dict[str, Any], out: Path, force: bool) -> None:
-    from btests.cli.pairs_plot import render
+    from btests.cli.pictures import draw_pairs
 
-    write_picture(render(found, picture_format(out)), out, force)
+    write_picture(draw_pairs(found, picture_format(out)), out, force)

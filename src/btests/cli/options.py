@@ -16,6 +16,16 @@ import click
 #: What an option decorates: the function of a command.
 Command = Callable[..., Any]
 
+
+def _one_character(context: click.Context, option: click.Parameter, delimiter: str | None) -> str | None:
+    """Return the delimiter, a tab where a shell passes a backslash and a t, or raise unless it is one character."""
+    if delimiter == "\\t":  # as a shell passes it
+        return "\t"
+    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
+        raise click.UsageError(f"--delimiter must be one ASCII character and no quote, got {delimiter!r}.")
+    return delimiter
+
+
 #: Options of every command that reads tables.
 SEED = click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="For the order of rows and the null."
@@ -29,7 +39,9 @@ DECIMAL = click.option(
 ENCODING = click.option(
     "--encoding", default=None, help="Of CSV files, such as latin-1; UTF-8, UTF-16 and Latin-1 are found."
 )
-DELIMITER = click.option("--delimiter", default=None, help="Of CSV files, where it is not a comma.")
+DELIMITER = click.option(
+    "--delimiter", callback=_one_character, default=None, help="Of CSV files, where it is not a comma."
+)
 ALPHA = click.option(
     "--alpha",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -40,17 +52,25 @@ ALPHA = click.option(
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 
 
+def names_option(name: str, details: str) -> Callable[[Command], Command]:
+    """Return an option that takes names, whose help is ``details``; its value is a tuple of all of them."""
+    return click.option(name, multiple=True, callback=_all_names, help=details)
+
+
+def _all_names(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(split_names(option.opts[0], texts))
+
+
 def excluded_names(first: str) -> Callable[[Command], Command]:
     """Return ``--exclude`` for a command whose option ``first`` says how names are written."""
-    return click.option("--exclude", multiple=True, help=f"Columns to exclude, written as in {first}.")
+    return names_option("--exclude", f"Columns to exclude, written as in {first}.")
 
 
 def cell_options(first: str) -> Callable[[Command], Command]:
     """Return ``--missing`` and ``--categories`` for a command whose option ``first`` says how names are written."""
     texts = f"Texts or numbers that stand for missing cells, written as in {first}: -,-999."
-    missing = click.option("--missing", multiple=True, help=texts)
-    codes = f"Columns of numbers that are codes, written as in {first}."
-    categories = click.option("--categories", multiple=True, help=codes)
+    missing = names_option("--missing", texts)
+    categories = names_option("--categories", f"Columns of numbers that are codes, written as in {first}.")
     return lambda command: missing(categories(command))
 
 
@@ -235,12 +255,3 @@ def _out_of_range(share: float, text: str, *, is_percent: bool) -> str:
     if share == 1.0:
         return "all of them: tables never differ by more"
     return "more than all of them" + ("" if is_percent or share >= 100.0 else f"; a percentage is written {text}%")
-
-
-def check_delimiter(delimiter: str | None) -> str | None:
-    """Return the delimiter, a tab where a shell passes a backslash and a t, or raise unless it is one character."""
-    if delimiter == "\\t":  # as a shell passes it
-        return "\t"
-    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
-        raise click.UsageError(f"--delimiter must be one ASCII character and no quote, got {delimiter!r}.")
-    return delimiter
