@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, TypedDict
 
-from btests._text import close_match
+import numpy as np
+
+from btests._option_checks import check_decimal, check_delimiter, check_encoding, check_flag, check_name, check_texts
+from btests._text import brief, close_match, converting
+from btests._validation import check_alpha, check_path, check_seed
+from btests.block_size import check_block_rule
 from btests.comparison.format import option, quoted_list
 from btests.data.text_format import TextFormat
 
@@ -16,7 +22,7 @@ MAX_ROWS = 1_000_000
 
 
 class CompareOptions(TypedDict, total=False):
-    """Types of the options of ``compare`` that do not determine what it returns."""
+    """Types of the options of ``compare`` but ``by``, which determines what it returns."""
 
     value_a: Any
     value_b: Any
@@ -61,35 +67,95 @@ def require_columns(
             )
 
 
+def check_tolerance(tolerance: object) -> float | None:
+    """Return the tolerance, a share of rows; raise if it is not valid."""
+    if tolerance is None:
+        return None
+    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float, np.integer, np.floating)):
+        raise TypeError(f"tolerance must be a share of the rows, such as 0.05, got {brief(tolerance)}")
+    if not 0.0 <= tolerance < 1.0:
+        raise ValueError(f"tolerance must be a share of the rows, from 0 to less than 1, got {brief(tolerance)}")
+    return float(tolerance)
+
+
+def _check_rows(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 2:
+        raise ValueError(f"max_rows must be a whole number of at least 2, got {brief(value)}")
+    return value
+
+
+def _check_file(value: Any) -> str | None:
+    check_path("checkpoint", value)
+    return None if value is None else os.fspath(value)
+
+
+def _check_column(name: str, value: Any) -> Any:
+    check_name(name, value)
+    return value
+
+
+def _check_value(name: str, value: object) -> object:
+    with converting(name):
+        str(value)
+    return value
+
+
+# What is made of options before they are used.
+_CHECKS: dict[str, Callable[[Any], Any]] = {
+    **{name: partial(check_texts, name) for name in ("columns", "exclude", "missing", "categories")},
+    **{name: partial(check_flag, name) for name in ("common", "skip_bad_parts")},
+    **{name: partial(_check_column, name) for name in ("by", "unit")},
+    **{name: partial(_check_value, name) for name in ("value_a", "value_b")},
+    **{"alpha": check_alpha, "tolerance": check_tolerance, "seed": check_seed, "max_rows": _check_rows},
+    **{"delimiter": check_delimiter, "decimal": check_decimal, "encoding": check_encoding, "checkpoint": _check_file},
+}
+
+# Options that results do not show; those they do are in the order of the fields.
+_HIDDEN = ("checkpoint", "workers", "is_drawn")
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Arguments of ``compare``; ``is_drawn`` if ``max_rows`` was given."""
+    """Options of ``compare``, checked; ``is_drawn`` if ``max_rows`` was given."""
 
-    by: str | None = None
-    value_a: Any = None
-    value_b: Any = None
+    alpha: float = 0.05
+    seed: int = 0
+    block_size: int | str | None = None
+    budget: float | None = None
+    kernel: Any = None
+    null: Any = None
+    tolerance: float | None = None
     columns: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     common: bool = False
-    alpha: float = 0.05
-    tolerance: float | None = None
-    kernel: Any = None
-    null: Any = None
-    block_size: int | str | None = None
-    seed: int = 0
-    max_rows: int = MAX_ROWS
+    by: str | None = None
+    value_a: Any = None
+    value_b: Any = None
     delimiter: str | None = None
-    missing: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
-    is_drawn: bool = False
-    memory: int | str | None = None
-    checkpoint: str | None = None
-    skip_bad_parts: bool = False
-    workers: Any = None
-    budget: float | None = None
-    unit: str | None = None
     decimal: str | None = None
     encoding: str | None = None
+    max_rows: int = MAX_ROWS
+    missing: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    memory: int | str | None = None
+    skip_bad_parts: bool = False
+    unit: str | None = None
+    checkpoint: str | None = None
+    workers: Any = None
+    is_drawn: bool = False
+
+    def __post_init__(self) -> None:
+        check_block_rule(self.block_size, None, self.budget)
+        for name, check in _CHECKS.items():
+            object.__setattr__(self, name, check(getattr(self, name)))
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> Options:
+        """Return the options among the arguments of ``compare``."""
+        given = {own.name: arguments[own.name] for own in fields(cls) if own.name in arguments}
+        if given["max_rows"] is None:
+            del given["max_rows"]
+        return cls(**given, is_drawn="max_rows" in given)
 
     @property
     def text(self) -> TextFormat:
@@ -100,7 +166,7 @@ class Options:
         """Return the options as plain values, None for defaults."""
         names = {"value_a": "a", "value_b": "b"}
         found = {}
-        for name in _SHOWN:
+        for name in (own.name for own in fields(self) if own.name not in _HIDDEN):
             value = getattr(self, name)
             if name in ("kernel", "null", *names):
                 value = None if value is None else str(value)
@@ -109,13 +175,6 @@ class Options:
             found[names.get(name, name)] = value
         return found
 
-
-# Options in the results, in their order.
-_SHOWN = (
-    *("alpha", "seed", "block_size", "budget", "kernel", "null", "tolerance", "columns", "exclude", "common", "by"),
-    *("value_a", "value_b", "delimiter", "decimal", "encoding", "max_rows", "missing", "categories", "memory"),
-    *("skip_bad_parts", "unit"),
-)
 
 # Begin and end of each phase over files as a share of the whole.
 _PHASES = {"reading": (0.0, 0.3), "shuffling": (0.3, 0.5), "testing": (0.5, 0.8)}

@@ -5,28 +5,19 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Unpack, overload
 
-from btests._option_checks import (
-    check_decimal,
-    check_delimiter,
-    check_encoding,
-    check_flag,
-    check_name,
-    check_texts,
-    corrects_keywords,
-)
-from btests._text import brief, converting, printable_errors
-from btests._validation import check_alpha, check_callback, check_path, check_seed
-from btests.block_size import check_block_rule
-from btests.comparison.compare_options import MAX_ROWS, CompareOptions, Options, Progress
+from btests._option_checks import corrects_keywords
+from btests._text import printable_errors
+from btests._validation import check_callback, check_seed
+from btests.comparison.compare_options import CompareOptions, Options, Progress
 from btests.comparison.format import option
 from btests.comparison.group_results import GroupComparison
 from btests.comparison.group_run import run_by
 from btests.comparison.pieces import saved_seed
 from btests.comparison.results import Comparison
 from btests.comparison.run import run
-from btests.comparison.total_variation import check_tolerance
 
 
 @overload
@@ -155,45 +146,13 @@ def compare(
     >>> found.different, found.columns[0].name, found.columns[0].changed
     (True, 'colour', True)
     """
+    options = Options.of(locals())  # before any other name: each option is an argument, and a field with its check
     began = time.perf_counter()
-
-    if max_rows is not None and (isinstance(max_rows, bool) or not isinstance(max_rows, int) or max_rows < 2):
-        raise ValueError(f"max_rows must be a whole number of at least 2, got {brief(max_rows)}")
-    check_block_rule(block_size, None, budget)
-    check_path("checkpoint", checkpoint)
     check_callback("progress", progress, "the share of the work that is done")
     check_callback("report", report, "what is being done, the rows done and the rows in all")
-    for keyword, value in (("by", by), ("unit", unit)):
-        check_name(keyword, value)
-    with converting("value_a or value_b"):
-        str(value_a), str(value_b)
-    options = Options(
-        by=by,
-        value_a=value_a,
-        value_b=value_b,
-        columns=check_texts("columns", columns),
-        exclude=check_texts("exclude", exclude),
-        common=check_flag("common", common),
-        alpha=check_alpha(alpha),
-        tolerance=check_tolerance(tolerance),
-        kernel=kernel,
-        null=null,
-        block_size=block_size,
-        budget=budget,
-        seed=check_seed(saved_seed(checkpoint) if seed is None and checkpoint is not None else seed),
-        max_rows=MAX_ROWS if max_rows is None else max_rows,
-        delimiter=check_delimiter(delimiter),
-        decimal=check_decimal(decimal),
-        encoding=check_encoding(encoding),
-        missing=check_texts("missing", missing),
-        categories=check_texts("categories", categories),
-        is_drawn=max_rows is not None,
-        memory=memory,
-        checkpoint=None if checkpoint is None else os.fspath(checkpoint),
-        skip_bad_parts=check_flag("skip_bad_parts", skip_bad_parts),
-        workers=workers,
-        unit=unit,
-    )
+    if seed is None:
+        saved = None if options.checkpoint is None else saved_seed(options.checkpoint)
+        options = replace(options, seed=check_seed(saved))
     watched = Progress(progress or (lambda share: None), report)
     with printable_errors():
         _check_roles(options)

@@ -11,7 +11,6 @@ import numpy as np
 # Not in the functions: a library that is loaded when the data fill the memory may try so for ever (OpenBLAS).
 from scipy.special import gammaln, ndtr, ndtri
 
-from btests._text import brief
 from btests.comparison.cells import Cells
 from btests.comparison.changes import N_PHASES, phases
 from btests.comparison.features import pooled_ranks
@@ -176,17 +175,6 @@ _CHOOSERS = 3
 
 # Lower limit of p-values by normal approximation.
 _LEAST = 1e-6
-
-
-def check_tolerance(tolerance: object) -> float | None:
-    """Return the tolerance, a share of rows; raise if it is not valid."""
-    if tolerance is None:
-        return None
-    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float, np.integer, np.floating)):
-        raise TypeError(f"tolerance must be a share of the rows, such as 0.05, got {brief(tolerance)}")
-    if not 0.0 <= tolerance < 1.0:
-        raise ValueError(f"tolerance must be a share of the rows, from 0 to less than 1, got {brief(tolerance)}")
-    return float(tolerance)
 
 
 def total_variation_bound(mmd2: float | None, kernel: object) -> float | None:
