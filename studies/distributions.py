@@ -56,6 +56,28 @@ def uniform(d: int) -> Draw:
     return lambda n, rng: rng.random((n, d))
 
 
+def lognormal(d: int, *, scale: float = 1.0) -> Draw:
+    """Return rows of independent lognormal coordinates."""
+    return lambda n, rng: scale * np.exp(rng.standard_normal((n, d)))
+
+
+def waves(height: float, n_waves: int, *, proposals: int) -> Draw:
+    """Return values of density 1 + height sin(2 pi n_waves t) on the unit interval.
+
+    By rejection, of so many ``proposals`` for each row at a time; the draws depend on their number.
+    """
+
+    def draw(n: int, rng: np.random.Generator) -> Array:
+        found = np.empty((0, 1))
+        while len(found) < n:
+            t, u = rng.random((2, proposals * n, 1))
+            inside = u * (1.0 + height) <= 1.0 + height * np.sin(2.0 * math.pi * n_waves * t)
+            found = np.concatenate([found, t[inside][:, None]])
+        return found[:n]
+
+    return draw
+
+
 def rotated_blobs(n: int, rng: np.random.Generator) -> Array:
     """Return blobs with eigenvalues 10 and 1, rotated: P of the paper."""
     return blobs(n, rng)

@@ -10,7 +10,7 @@ import numpy as np
 
 from btests.datasets import blobs
 from btests.plan import Array
-from studies.distributions import Draw, bernoulli, equicorrelated, normal, poisson, student
+from studies.distributions import Draw, bernoulli, equicorrelated, lognormal, normal, poisson, student, waves
 
 # Rows that effects are stated for; of two lengths their harmonic mean counts.
 _ROWS = 16_384
@@ -66,22 +66,8 @@ def _ring(height: float, n_waves: int = 5) -> Draw:
     """Return rows around the unit circle, their density by angle 1 + height sin(5 angle), by rejection."""
 
     def draw(n: int, rng: np.random.Generator) -> Array:
-        angle = 2.0 * math.pi * _waves(height, n_waves)(n, rng)
+        angle = 2.0 * math.pi * waves(height, n_waves, proposals=2)(n, rng)
         return np.hstack([np.cos(angle), np.sin(angle)]) + 0.1 * rng.standard_normal((n, 2))
-
-    return draw
-
-
-def _waves(height: float, n_waves: int) -> Draw:
-    """Return values of density 1 + height sin(2 pi n_waves t) on the unit interval, by rejection."""
-
-    def draw(n: int, rng: np.random.Generator) -> Array:
-        found = np.empty((0, 1))
-        while len(found) < n:
-            t, u = rng.random((2, 2 * n, 1))
-            inside = u * (1.0 + height) <= 1.0 + height * np.sin(2.0 * math.pi * n_waves * t)
-            found = np.concatenate([found, t[inside][:, None]])
-        return found[:n]
 
     return draw
 
@@ -96,7 +82,7 @@ PROBLEMS = (
     Problem("ring, d = 2", _ring(0.0), _ring, 0.1, 0.11),
     Problem("mean, d = 100", normal(100), lambda e: normal(100, shift=e), 0.0085),
     Problem("pairs, d = 20", normal(20), lambda e: _neighbours(20, e), 0.07),
-    Problem("waves, d = 1", _waves(0.0, 8), lambda e: _waves(e, 8), 0.085),
+    Problem("waves, d = 1", waves(0.0, 8, proposals=2), lambda e: waves(e, 8, proposals=2), 0.085),
     Problem("t(2) scale, d = 5", student(5, 2.0), lambda e: student(5, 2.0, scale=1.0 + e), 0.025),
     Problem("Poisson, d = 3", poisson(3, 2.0), lambda e: poisson(3, 2.0 + e), 0.025),
 )
@@ -112,21 +98,17 @@ def _sorted(draw: Draw) -> Draw:
     return draw_sorted
 
 
-def _lognormal(n: int, rng: np.random.Generator) -> Array:
-    return np.exp(rng.standard_normal((n, 3)))
-
-
 #: Distributions of both samples, and the rows of x and of y, by name.
 NULLS: dict[str, tuple[Draw, int, int]] = {
     "Poisson(.5), d = 2": (poisson(2, 0.5), 512, 512),
     "normal, d = 5": (normal(5), 512, 512),
-    "lognormal, d = 3": (_lognormal, 512, 512),
+    "lognormal, d = 3": (lognormal(3), 512, 512),
     "normal, sorted, d = 3": (_sorted(normal(3)), 512, 512),
     "Student t(2), d = 2": (student(2, 2.0), 512, 512),
     "coin, d = 1": (bernoulli(0.5), 512, 512),
     "normal, d = 100": (normal(100), 512, 512),
     "normal, d = 5, 20 to 1": (normal(5), 400, 20),
-    "lognormal, d = 3, 20 to 1": (_lognormal, 400, 20),
+    "lognormal, d = 3, 20 to 1": (lognormal(3), 400, 20),
     "Poisson(.5), sorted, d = 2, 20 to 1": (_sorted(poisson(2, 0.5)), 400, 20),
-    "lognormal, d = 3, some rows in no bin": (_lognormal, 700, 35),
+    "lognormal, d = 3, some rows in no bin": (lognormal(3), 700, 35),
 }

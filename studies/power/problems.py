@@ -10,7 +10,7 @@ import numpy as np
 
 from btests.datasets import blobs
 from btests.plan import Array
-from studies.distributions import Draw, equicorrelated, normal, student
+from studies.distributions import Draw, equicorrelated, lognormal, normal, student, waves
 
 #: Rows of x and of y, in the order of the effects of a problem.
 SIZES = ((100, 100), (200, 200), (500, 500), (2000, 2000), (600, 30), (10_000, 300))
@@ -81,22 +81,12 @@ def _ring(share: float) -> Draw:
     return draw
 
 
-def _waves(height: float, n_waves: int = 3) -> Draw:
-    """Return values of density 1 + height sin(2 pi n_waves t) on the unit interval, by rejection."""
-
-    def draw(n: int, rng: np.random.Generator) -> Array:
-        accepted = np.empty((0, 1))
-        while len(accepted) < n:
-            t, u = rng.random((2, 3 * n, 1))
-            inside = u * (1.0 + height) <= 1.0 + height * np.sin(2.0 * math.pi * n_waves * t)
-            accepted = np.concatenate([accepted, t[inside][:, None]])
-        return accepted[:n]
-
-    return draw
+def _waves(height: float) -> Draw:
+    return waves(height, 3, proposals=3)
 
 
 def _lognormal(scale: float) -> Draw:
-    return lambda n, rng: scale * np.exp(rng.standard_normal((n, 3)))
+    return lognormal(3, scale=scale)
 
 
 def _contaminated(share: float) -> Draw:
