@@ -50,11 +50,7 @@ _NO_PAGES = (".csv", ".docx", ".jpg", ".json", ".md", ".parquet", ".pdf", ".png"
 _KERNELS = ("gaussian", "laplacian", "matern", "energy", "linear")
 _NULLS = ("sign-flip", "normal", "third-cumulant", "cross-mmd", "permutation", "spectrum", "gamma", "pearson")
 
-
-# What the command that repeats a comparison need not say.
-_DEFAULTS = {"alpha": 0.05}
-
-# What it must not say: a comparison is repeated from its beginning.
+# What the command that repeats a comparison must not say: it is repeated from its beginning.
 _UNSAID = ("checkpoint",)
 
 
@@ -249,14 +245,14 @@ def _run(tables: tuple[str, ...], options: dict[str, Any]) -> Comparison | Group
 
 def _command(tables: tuple[str, ...], options: dict[str, Any]) -> list[str]:
     """Return the arguments that repeat the comparison."""
-    words = []
+    words, defaults = [], {own.name: own.default for own in compare.params}
     for name, value in options.items():
         if (
             name in _UNSAID
             or value is None
             or value is False
             or value == ()
-            or (name != "seed" and _DEFAULTS.get(name) == value)
+            or (name != "seed" and defaults[name] == value)
         ):
             continue
         words.append(flag(name))

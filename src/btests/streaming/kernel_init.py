@@ -8,7 +8,6 @@ from typing import cast
 
 import numpy as np
 
-from btests._option_checks import check_dtype
 from btests.data.sample import Sample
 from btests.data.source import Rows
 from btests.kernels.kernel import Kernel
@@ -16,7 +15,7 @@ from btests.plan import Plan
 from btests.scaling import warn_of_scales
 from btests.selection import KERNELS, Aggregate, MedianHeuristic, Selector, Setting, check_choice, default_family
 from btests.selection.families import MakesKernels, kernels_of
-from btests.statistics import Statistic, StatisticFactory, check_factory, is_statistic, make_statistic, require_rows
+from btests.statistics import Statistic, StatisticFactory, is_statistic, make_statistic, require_rows
 from btests.statistics.checks import check_kernel
 from btests.statistics.feature_mmd import check_features
 
@@ -34,14 +33,15 @@ class KernelInitializer:
 
     @classmethod
     def of(cls, kernel: object, dtype: str, statistic: StatisticFactory | None = None) -> KernelInitializer:
-        """Return the initializer of a kernel, a name or None; raise for selectors that a stream cannot have."""
-        check_factory(statistic, dtype)
+        """Return the initializer of a kernel, a name or None; raise for selectors that a stream cannot have.
+
+        ``dtype`` and ``statistic`` were checked.
+        """
         if is_statistic(kernel):
             if statistic is not None:
-                raise ValueError(f"{type(kernel).__name__} is a statistic already; name it or statistic=, not both")
+                raise _named_twice(kernel)
             return cls(kernel, dtype)
         check_choice(kernel)
-        check_dtype(dtype)
         chosen = KERNELS[kernel] if isinstance(kernel, str) else kernel
         if isinstance(chosen, Selector) and not isinstance(chosen, (Aggregate, MedianHeuristic)):
             raise TypeError(
@@ -64,7 +64,7 @@ class KernelInitializer:
     def check_features(self) -> None:
         """Raise ``ValueError`` unless all kernels that do not depend on the data have random Fourier features."""
         if is_statistic(self.kernel):
-            raise ValueError(f"{type(self.kernel).__name__} is a statistic already; name it or statistic=, not both")
+            raise _named_twice(self.kernel)
         given = self.kernel.family if isinstance(self.kernel, Aggregate) else self.kernel
         if not self.depends_on_rows:
             check_features(given if isinstance(given, (tuple, list)) else (given,))
@@ -98,3 +98,7 @@ class KernelInitializer:
 def _streamed(statistic: Statistic) -> Statistic:
     require_rows(statistic, in_memory=False)
     return statistic
+
+
+def _named_twice(statistic: object) -> ValueError:
+    return ValueError(f"{type(statistic).__name__} is a statistic already; name it or statistic=, not both")
