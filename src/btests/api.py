@@ -9,8 +9,6 @@ from typing import Any
 from btests._option_checks import check_flag, corrects_keywords
 from btests._validation import check_samples, check_seed, column_names
 from btests.common_options import CommonOptions, are_arrays
-from btests.data.row_permutation import permutation_of
-from btests.data.sample import Sample
 from btests.designs.units import UnitDesign
 from btests.kernels import Energy, Kernel, properties_of
 from btests.nulls import Null, SignFlip, null_of
@@ -194,8 +192,7 @@ def btest(
     procedure = procedure.opened(number, options.order, (column_names(x), column_names(y)))
     if design is not None:
         return run_units(procedure, design, n_kernels=len(_candidates(kernel)), shuffle=bool(shuffle))
-    streams = procedure.design.streams
-    return procedure.run(*(_permuted(rows, number, k, shuffle) for rows, k in zip(both, streams, strict=True)))
+    return procedure.run(*options.samples(*both, number, procedure.design.streams))
 
 
 def energy_test(x: Any, y: Any, *, exponent: float = 1.0, **options: Any) -> TestResult:
@@ -247,12 +244,6 @@ def _check_in_memory(x: object, y: object, workers: object) -> None:
                 f"units and weights are for arrays and data frames in memory, and {name} is in files or "
                 "on a cluster; load it first"
             )
-
-
-def _permuted(rows: Any, seed: int, stream: int, shuffle: bool | str) -> Sample:
-    if not shuffle:
-        return Sample(rows)
-    return Sample(rows, permutation_of(len(rows), seed, stream).rows(0, len(rows)))
 
 
 def _is_for_objects(kernel: object) -> bool:

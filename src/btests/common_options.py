@@ -13,6 +13,8 @@ import numpy as np
 from btests._option_checks import check_dtype
 from btests._validation import check_callback, check_path, check_seed, check_shuffle, check_threads
 from btests.block_size import check_block_rule
+from btests.data.row_permutation import permutation_of
+from btests.data.sample import Sample
 from btests.nulls import Null
 from btests.nulls.null import kinds_of_blocks
 from btests.scaling import check_scale
@@ -65,6 +67,14 @@ class CommonOptions:
             raise ValueError("checkpoint and progress are for rows in files, and these are in memory")
         if self.shuffle == "buffered":
             raise ValueError("shuffle='buffered' is for rows in files; those in memory are shuffled exactly")
+
+    def samples(self, x: Any, y: Any, seed: int, streams: tuple[int, int]) -> tuple[Sample, Sample]:
+        """Return rows in memory, (n, d) or n objects, as samples in the order of the test, one for each stream."""
+        if not self.shuffle:
+            return Sample(x), Sample(y)
+        of_x = permutation_of(len(x), seed, streams[0]).rows(0, len(x))
+        same = streams[0] == streams[1] and len(x) == len(y)
+        return Sample(x, of_x), Sample(y, of_x if same else permutation_of(len(y), seed, streams[1]).rows(0, len(y)))
 
 
 def are_arrays(*samples: object) -> bool:

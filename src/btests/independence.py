@@ -10,8 +10,6 @@ from btests._option_checks import corrects_keywords, is_finite, is_one_of
 from btests._text import brief
 from btests._validation import check_batch, check_seed, column_names
 from btests.common_options import CommonOptions, are_arrays
-from btests.data.row_permutation import permutation_of
-from btests.data.sample import Sample
 from btests.designs import JointSample
 from btests.independence_pipeline import DEFAULT_FAMILY, Family, IndependenceProcedure
 from btests.kernels import Energy, Gaussian, Kernel, KernelPair, Laplacian, Linear, Matern
@@ -138,9 +136,8 @@ def independence_test(
     number = check_seed(options.seed)
     JointSample().check(len(rows[0]), len(rows[1]), rows[0].shape[1], rows[1].shape[1])
     rule.check(len(rows[0]), MIN_ROWS)
-    order = permutation_of(len(rows[0]), number, 1).rows(0, len(rows[0])) if shuffle else None
     opened = procedure.opened(number, options.order, (column_names(x), column_names(y)))
-    return opened.run(Sample(rows[0], order), Sample(rows[1], order))
+    return opened.run(*options.samples(*rows, number, opened.design.streams))
 
 
 def _features_of(method: object, null: Null) -> bool | None:
