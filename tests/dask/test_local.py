@@ -62,7 +62,7 @@ def test_folders_of_killed_processes(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_folders_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     left = left_behind(tmp_path)
-    monkeypatch.setattr("btests.execution.dask.connect.os.getuid", lambda: os.geteuid() + 1)
+    monkeypatch.setattr(os, "getuid", lambda: os.geteuid() + 1)
     remove_stale_folders(tmp_path)
     assert left.exists()
 
