@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from btests import __version__
-from btests.cli.pictures import STYLE
 from studies.harness.counts import Row, to_csv
 from studies.harness.files import write_atomically
 from studies.harness.markdown import table_lines
@@ -96,6 +95,8 @@ def _figures(report: Report) -> dict[str, bytes]:
     try:
         import matplotlib as mpl
         from matplotlib.figure import Figure
+
+        from btests.cli.pictures import STYLE
     except ImportError:
         return {}
     files = {}

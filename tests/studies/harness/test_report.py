@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -58,3 +59,8 @@ def test_seconds_are_of_calls_after_the_first() -> None:
     assert len(calls) == 4
     assert "cores" in machine()
     assert "\n" not in machine()
+
+
+def test_studies_run_without_matplotlib() -> None:
+    program = "import sys; sys.modules['matplotlib'] = None; import studies.harness.command"
+    subprocess.run([sys.executable, "-c", program], cwd=Path(__file__).parents[3], check=True)
