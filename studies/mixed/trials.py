@@ -13,9 +13,9 @@ from btests.comparison.compare_options import Options
 from btests.comparison.tests import run_tests
 from btests.multiple_testing import holm
 from btests.nulls import SignFlip
+from studies.column_tests import baseline_pvalues
 from studies.flights import first_week, flights
 from studies.harness.counts import Row
-from studies.mixed.baselines import baseline_pvalues
 from studies.mixed.perturbations import PERTURBATIONS
 
 ALPHA = 0.05

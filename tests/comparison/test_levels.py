@@ -9,7 +9,7 @@ import btests
 from btests.comparison.cells import Cells
 from btests.comparison.features import weighted_levels
 from btests.multiple_testing import holm
-from studies.mixed.baselines import baseline_pvalues
+from studies.column_tests import baseline_pvalues
 
 WORDS = np.array([f"w{j}" for j in range(40)])
 SHARES = 1.0 / np.arange(1, 41) / np.sum(1.0 / np.arange(1, 41))

@@ -1,4 +1,4 @@
-"""Baselines: one classical test per column, and Holm's correction."""
+"""Classical tests of each column, the baseline of several studies."""
 
 from __future__ import annotations
 
