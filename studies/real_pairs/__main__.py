@@ -16,7 +16,7 @@ from studies.real_pairs.tables import tables
 from studies.real_pairs.trials import TASK_TRIALS, Cell, count
 
 # Draws of each pair, by whether nothing differs, and of a quick run.
-_TRIALS = {True: 20, False: 10}
+_TRIALS = {True: 30, False: 10}
 _QUICK_TRIALS = 2
 
 
