@@ -18,7 +18,7 @@
 #   make designs      levels of tests of units and of weighted rows (five minutes)
 #   make features     power, time and levels of random Fourier features (three quarters of an hour)
 #   make small-tables level of btests compare on 2,000 random small tables (five minutes)
-#   make real-pairs   btests compare, evidently, scipy and hyppo on real pairs of tables (a quarter of an hour)
+#   make real-pairs   btests compare, evidently, scipy and hyppo on real pairs of tables
 #   make wheel        a manylinux wheel and a source distribution in dist/, installed and used with the Pythons at hand
 #   make oldest       quick tests with the oldest versions that pyproject.toml allows
 #   make bench        speed, side by side with other packages where they install

@@ -69,6 +69,22 @@ sys.argv = ["btests", "--version"]
 main()
 """
 
+# While a package is imported that catches it, and lacks something later.
+_SWALLOWED = """
+import contextlib, os, signal, sys
+import btests.cli.compare_command as command
+from btests.cli import main
+
+def run(*_, **__):
+    with contextlib.suppress(KeyboardInterrupt):
+        os.kill(os.getpid(), signal.SIGINT)
+    raise AttributeError("partially initialized module")
+
+command._run = run
+sys.argv = ["btests", "compare", "a.csv", "b.csv"]
+main()
+"""
+
 
 @pytest.fixture
 def tables(tmp_path: Path) -> Path:
@@ -118,6 +134,11 @@ def test_where_python_would_print_a_traceback(script: str) -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 130
     assert done.stderr == ""
+
+
+def test_where_a_package_catches_the_interrupt(tables: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", _SWALLOWED], cwd=tables, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.strip()) == (130, "btests: stopped.")
 
 
 def test_in_the_background_the_signal_stays_ignored(tables: Path) -> None:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 #: Status of a command that was interrupted, as the shell has it.
 INTERRUPTED = 130
 
+# Numbers of the signals that were raised as exceptions.
+_raised: list[int] = []
+
 # Seconds until an interrupt that could not be raised is raised again.
 _LATER = 0.01
 
@@ -27,7 +30,12 @@ def leave_at_interrupt() -> None:
 def raise_at_interrupt() -> None:
     """Raise `KeyboardInterrupt` at an interrupt, also where Python would print it and go on, as in a destructor."""
     sys.unraisablehook = _raise_again
-    _handle(signal.default_int_handler)
+    _handle(_raise)
+
+
+def was_interrupted() -> bool:
+    """Whether an interrupt was raised: where an import swallows it, an error of another kind follows."""
+    return bool(_raised)
 
 
 def _handle(handler: Any) -> None:
@@ -40,6 +48,11 @@ def _handle(handler: Any) -> None:
 
 def _leave(number: int, frame: FrameType | None) -> None:
     os._exit(INTERRUPTED)
+
+
+def _raise(number: int, frame: FrameType | None) -> None:
+    _raised.append(number)
+    raise KeyboardInterrupt
 
 
 def _raise_again(unraisable: sys.UnraisableHookArgs) -> None:

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 import click
 
 from btests._text import printable
+from btests.cli.interrupts import was_interrupted
 from btests.cli.options import as_flags
 
 
@@ -76,10 +77,12 @@ def _is_short_of_memory(error: Exception) -> bool:
 
 @contextmanager
 def _interrupts() -> Iterator[None]:
-    """Raise `KeyboardInterrupt` where a package has turned it into an error of its own."""
+    """Raise `KeyboardInterrupt` where a package has turned it into an error of its own, or into none at first."""
     try:
         yield
     except Exception as error:
+        if was_interrupted():
+            raise KeyboardInterrupt from None
         cause: BaseException | None = error
         while cause is not None:
             if isinstance(cause, KeyboardInterrupt):
