@@ -8,11 +8,15 @@ import io
 import lzma
 import re
 import sqlite3
+import tempfile
 import zipfile
 from collections.abc import Callable, Iterable
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
+import duckdb
 import pyarrow as pa
 
 from tests.fuzz.tables import Table
@@ -184,3 +188,25 @@ def _value(cell: Any) -> Any:
     if isinstance(cell, int) and not -(2**63) <= cell < 2**63:
         return float(cell)
     return cell if isinstance(cell, (int, float, bytes, type(None))) else str(cell).encode("utf-8", "replace").decode()
+
+
+def of_duckdb(table: Any, style: str) -> bytes:
+    """Return an arrow table in a database of DuckDB, beside others in some styles."""
+    names = [name.replace("\x00", "").encode("utf-8", "replace").decode() or "empty" for name in table.column_names]
+    if len(set(map(str.lower, names))) < len(names):
+        names = [f"c{k}" for k in range(len(names))]
+    views = {
+        "several": ["CREATE TABLE other AS SELECT 1 AS a", f"CREATE VIEW v AS SELECT * FROM {TABLE}"],
+        "foreign": [f"DROP TABLE {TABLE}"],
+        "far": ["CREATE VIEW far AS SELECT range AS r FROM range(1000000000000)"],
+        "huge": ["CREATE VIEW huge AS SELECT range AS r FROM range(100000000) ORDER BY hash(r)"],
+        "odd names": ["CREATE VIEW odd AS SELECT * FROM read_text('/etc/hostname')"],
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "x.duckdb")
+        with closing(duckdb.connect(str(path))) as database:
+            database.register("given", table.rename_columns(names))
+            database.execute(f"CREATE TABLE {TABLE} AS SELECT * FROM given")
+            for statement in views.get(style, ()):
+                database.execute(statement)
+        return path.read_bytes()

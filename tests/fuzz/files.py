@@ -17,7 +17,7 @@ import pyarrow as pa
 from pyarrow import feather
 from pyarrow import parquet as pq
 
-from tests.fuzz.containers import TABLE, Change, compress, database, excel, opendocument, zipped
+from tests.fuzz.containers import TABLE, Change, compress, database, excel, of_duckdb, opendocument, zipped
 from tests.fuzz.tables import Table
 
 
@@ -259,13 +259,14 @@ FORMS: dict[str, Form] = {
     "xlsx": excel,
     "ods": opendocument,
     "db": lambda table, style, change: change(database(table, style)),
+    "duckdb": lambda table, style, change: change(of_duckdb(arrow_table(table), style)),
 }
 
 #: Formats that hold numbers alone.
 OF_NUMBERS = ("npy", "npz")
 
 #: Formats that hold several tables, and formats in which something is packed.
-SEVERAL = ("zip", "xlsx", "db")
+SEVERAL = ("zip", "xlsx", "db", "duckdb")
 PACKED = tuple(form for form in FORMS if "." in form or form in ("zip", "xlsx", "ods"))
 
 #: Ways to write a file that change its bytes and not its table, as a rule.

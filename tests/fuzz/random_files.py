@@ -99,7 +99,12 @@ def told(rng: Random, file: File) -> str:
     """Return how a command names a file."""
     if file.n_parts and rng.random() < 0.5:
         return f"{file.path}/*.{file.form}"
-    if rng.random() < 0.06 and not file.n_parts and file.form not in ("pipe", "db") and file.style != "several":
+    if (
+        rng.random() < 0.06
+        and not file.n_parts
+        and file.form not in ("pipe", "db", "duckdb")
+        and file.style != "several"
+    ):
         return f"{PIPE}{file.path})"
     return f"./{file.address}" if file.address.startswith("-") or rng.random() < 0.1 else file.address
 

@@ -151,7 +151,7 @@ def compare(
     """Test whether two tables, or groups of rows of one, differ, and report how much and where.
 
     A and B are files, folders or patterns of parts: CSV, TSV, JSON (also .gz, .bz2, .xz, .zst), Parquet, Arrow,
-    Feather, npy, npz; book.xlsx::sheet, file.db::table or file.zip::member.csv; or - for standard input.
+    Feather, npy, npz; book.xlsx::sheet, file.db::table (also .duckdb) or file.zip::member.csv; or - for standard input.
     The exit status is that of diff: 0 no difference found, 1 difference found, 2 trouble.
     The first of the examples writes the files that the others read.
     """

@@ -69,7 +69,8 @@ def compare(
     a, b : data frame, array, mapping of columns, str or Path
         The tables: data frames (pandas, polars, pyarrow), arrays, mappings of columns, or files (CSV, TSV, Parquet,
         Feather, JSON, npy, npz, also compressed, folders and patterns of them; ``"book.xlsx::sheet"``,
-        ``"file.db::table"``, ``"file.zip::member.csv"``). Columns are matched by name.
+        ``"file.db::table"``, ``"file.duckdb::table"``,
+        ``"file.zip::member.csv"``). Columns are matched by name.
     by : str, optional
         In place of ``b``: the column of ``a`` that splits its rows into two sides, or into several groups.
     value_a, value_b : optional

@@ -17,6 +17,9 @@ from btests.data.compression import open_input
 from btests.data.errors import MissingFileError, reading
 from btests.data.formats import CODECS, CONTAINERS, INSIDE, SOME, SUFFIXES, file_of, inside_of, recognised, split_suffix
 
+# Suffixes of files of several formats, which their first bytes tell.
+_SHARED = (".db",)
+
 # Files and folders that are looked at for a folder or a pattern, at most: a folder such as / is named by mistake.
 _MOST_ENTRIES = 50_000
 
@@ -117,14 +120,16 @@ class Formats:
 
     def find(self, path: str | os.PathLike[str]) -> str | None:
         """Return the format of a file by its name, or by its content if its name is of no format; None if unknown."""
-        found = self.get(path)
-        if found is not None or not self.by_content or split_suffix(path)[0] in SUFFIXES:
+        found, suffix = self.get(path), split_suffix(path)[0]
+        if not self.by_content or (suffix in SUFFIXES and suffix not in _SHARED):
             return found
         try:
             with reading(os.fspath(path)), open_input(file_of(path)) as file:
                 form = recognised(bytes(file.read(SOME)))
         except ValueError:  # raises on reading
-            return None
+            return found
+        if found is not None:
+            return form if form in CONTAINERS else found
         return form if form in self.known else None
 
     def of(self, path: str) -> str:

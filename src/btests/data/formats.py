@@ -26,11 +26,12 @@ SUFFIXES = {
     ".txt": "csv",
     **dict.fromkeys((".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"), "workbook"),
     **dict.fromkeys((".db", ".sqlite", ".sqlite3"), "sqlite"),
+    **dict.fromkeys((".duckdb", ".ddb"), "duckdb"),
     ".zip": "zip",
 }
 
 #: Formats that hold several tables, of which one is named after ``::``.
-CONTAINERS = ("workbook", "sqlite", "zip")
+CONTAINERS = ("workbook", "sqlite", "duckdb", "zip")
 
 #: Compression by the last suffix of a name.
 CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".xz": "xz"}
@@ -102,6 +103,9 @@ PARQUET, ARROW, FEATHER = b"PAR1", b"ARROW1", b"FEA1"
 STREAM, NUMPY, ZIP = b"\xff\xff\xff\xff", b"\x93NUMPY", b"PK\x03\x04"
 SQLITE, COMPOUND = b"SQLite format 3\x00", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
+# Of DuckDB, behind a checksum of 8 bytes; the number of a version follows, whose fourth byte is 0, as in no text.
+DUCKDB = b"DUCK"
+
 # Formats by first bytes, each with a remedy.
 _KNOWN = {
     PARQUET: "a Parquet file: name it .parquet",
@@ -112,6 +116,7 @@ _KNOWN = {
     ZIP: "a zip or Excel file: name it .zip or .xlsx",
     b"\x1f\x8b": "gzip-compressed: name it .csv.gz, or unpack it",
     SQLITE: "a database of SQLite: name it .db",
+    DUCKDB: "a database of DuckDB: name it .duckdb",
     COMPOUND: "an Excel file of the older kind: name it .xls",
     b"\x89HDF": "an HDF5 file: take the table out of it first",
 }
@@ -124,6 +129,7 @@ _OWN = {
     "npz": ("not a readable numpy file", (NUMPY, ZIP)),
     "workbook": ("not a readable workbook", (ZIP, COMPOUND)),
     "sqlite": ("not a readable database of SQLite", (SQLITE,)),
+    "duckdb": ("not a readable database of DuckDB", (DUCKDB,)),
     "zip": ("not a readable zip file", (ZIP, b"PK\x05\x06")),
 }
 
@@ -134,6 +140,7 @@ _FORMATS = {
     STREAM: "arrow",
     NUMPY: "npy",
     SQLITE: "sqlite",
+    DUCKDB: "duckdb",
     COMPOUND: "workbook",
     ZIP: "zip",
     b"{": "json",
@@ -150,16 +157,28 @@ UTF_8, UTF_16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\f\r"))
 
 
+def begins(start: bytes, *marks: bytes) -> bool:
+    r"""Return whether a file has one of some marks at its beginning.
+
+    Examples
+    --------
+    >>> begins(b"PAR1", PARQUET), begins(b"PAR1", ARROW, NUMPY), begins(b"checksumDUCK\x40\x00\x00\x00", DUCKDB)
+    (True, False, True)
+    """
+    is_duckdb = start[8:12] == DUCKDB and start[15:16] == b"\x00"
+    return any(is_duckdb if mark == DUCKDB else start.startswith(mark) for mark in marks)
+
+
 def what_it_is(start: bytes) -> str | None:
     """Return the format of a binary file with a remedy; None for text and for unknown formats."""
     if _is_text(start):  # whose first column may be called PAR1
         return None
-    return next((what for known, what in _KNOWN.items() if start.startswith(known)), None)
+    return next((what for known, what in _KNOWN.items() if begins(start, known)), None)
 
 
 def refuse_misnamed(start: bytes, path: str, unlike: str, *own: bytes) -> None:
     """Raise an error that names the format of a file that does not begin with one of ``own``, if it is known."""
-    if start.startswith(own):
+    if begins(start, *own):
         return
     what = "text: name it .csv if it is a table" if _is_text(start) else what_it_is(start)
     if what is not None:
@@ -179,7 +198,7 @@ def format_of_bytes(data: bytes) -> str:
     text = "tsv" if b"\t" in header and b"," not in header else "csv"
     if data.startswith(ZIP):
         return _archive(data)
-    return next((form for start, form in _FORMATS.items() if data.startswith(start)), text)
+    return next((form for mark, form in _FORMATS.items() if begins(data, mark)), text)
 
 
 def _archive(data: bytes) -> str:
@@ -203,7 +222,7 @@ def recognised(data: bytes) -> str | None:
         return "csv"
     if not has_control(data):
         return format_of_bytes(data.removeprefix(UTF_8).lstrip())
-    is_binary = any(data.startswith(start) for start in _FORMATS if start[:1] not in b"[{")
+    is_binary = begins(data, *(mark for mark in _FORMATS if mark not in (b"[", b"{")))
     return format_of_bytes(data) if is_binary else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from btests.data.compression import codec_of, codec_of_bytes, open_bytes, open_i
 from btests.data.containers import ZIP_ERRORS, read_member, sheet_text, sqlite_table
 from btests.data.csv_parser import default_delimiter
 from btests.data.csv_table import read_csv
+from btests.data.duckdb_table import duckdb_table
 from btests.data.errors import DamagedError, LargeError, check_memory, reading
 from btests.data.files import TABLES
 from btests.data.formats import CONTAINERS, INSIDE, LONGEST, SOME, ZIP, check_magic, file_of, format_of_bytes, inside_of
@@ -161,6 +162,13 @@ _ROWS = 2**20
 _JSON_BLOCK = 2**26
 
 
+# Names of databases, and what reads a table of one.
+_DATABASES: dict[str, tuple[str, Callable[[str, str | None, int | None], Any]]] = {
+    "sqlite": ("SQLite", sqlite_table),
+    "duckdb": ("DuckDB", duckdb_table),
+}
+
+
 def read_table(
     path: str,
     text: TextFormat = AS_FOUND,
@@ -217,17 +225,19 @@ def _contained(
         if form == "workbook":
             used = TextFormat(missing=text.missing)
             return read_csv(sheet_text(source, wanted, file, most_bytes), where, ",", guessed=False, text=used)
-        if form == "sqlite":
+        if form in _DATABASES:
+            name, read = _DATABASES[form]
             if isinstance(source, bytes):
-                raise ValueError(f"{where} is a database of SQLite, which is read from a file; name the file")
-            return simplified(sqlite_table(source, wanted, most_bytes))
-        data, name = read_member(source, wanted, file, most_bytes)
-    inner = TABLES.get(name)
+                raise ValueError(f"{where} is a database of {name}, which is read from a file; name the file")
+            return simplified(read(source, wanted, most_bytes))
+        data, member = read_member(source, wanted, file, most_bytes)
+    inner = TABLES.get(member)
     if inner in CONTAINERS or format_of_bytes(data) in CONTAINERS:
-        raise ValueError(f"{name!r} in {file!r} is an archive, a workbook or a database; take it out of {file!r} first")
+        what = "is an archive, a workbook or a database"
+        raise ValueError(f"{member!r} in {file!r} {what}; take it out of {file!r} first")
     if inner == "tsv" and text.delimiter is None:
         text = replace(text, delimiter="\t")
-    return table_of_bytes(data, f"{file}{INSIDE}{name}", text, most_bytes, notes)
+    return table_of_bytes(data, f"{file}{INSIDE}{member}", text, most_bytes, notes)
 
 
 def _table(
