@@ -18,6 +18,7 @@ from btests.diagnostics import serial_score
 from btests.kernels.kernel import Kernel, properties_of
 from btests.nulls import Null, SignFlip
 from btests.nulls.distributions import NullDistribution, RankDistribution, ResampledDistribution
+from btests.report.number_format import whole_percent
 from btests.result import TestResult
 from btests.selection import Aggregate, Candidate, Selection, Selector
 from btests.statistics import Gram, PairedGram
@@ -65,7 +66,7 @@ def note_on(summary: Summary, null_distribution: NullDistribution, statistic: fl
     if tied > _MANY_TIES:
         named = "with correction='max' " if isinstance(null_distribution, RankDistribution) else ""
         return (
-            f"{tied:.0%} of the swaps give the same statistic and count against rejection: the p-value is "
+            f"{whole_percent(tied)}% of the swaps give the same statistic and count against rejection: the p-value is "
             f"conservative; {named}SignFlip(ties='midp') or ties='random', chosen before the test, is not"
         )
     return ""

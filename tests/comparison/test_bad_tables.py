@@ -286,7 +286,7 @@ def test_files_that_are_named_like_something_else(
         (["a.csv"], "name two tables, or one and the column that splits it with --by"),
         (["a.csv", "b.csv", "b.csv"], "compare takes two tables, got 3"),
         (["a.csv", "b.csv", "--by", "flag"], "--by splits one table"),
-        (["a.csv", "--by", "nothing"], "there is no column 'nothing' in a.csv"),
+        (["a.csv", "--by", "nothing"], "--by names 'nothing', which is not in a.csv"),
         (["a.csv", "--by", "colour", "--memory", "1kB"], "has more than two different values"),
         (["a.csv", "--by", "colour", "--tolerance", "5%"], "--tolerance is for two sides, and 'colour' has 3 groups"),
         (["a.csv", "--by", "colour", "--null", "normal"], "--null of 3 groups must be sign-flip, got normal"),

@@ -10,7 +10,7 @@ import numpy as np
 
 from btests.comparison.cells import KINDS, Cells, kind_of, pool
 from btests.comparison.column_types import prepared
-from btests.comparison.compare_options import Options, require_columns
+from btests.comparison.compare_options import Options, require_columns, require_common_columns
 from btests.comparison.format import SAME_ROWS, option, quoted_list, some_of
 from btests.comparison.row_units import hint_at_units
 from btests.comparison.sources import Loaded
@@ -42,7 +42,7 @@ def pooled_columns(
         # Identifiers and constants are detected on all rows, not on those drawn.
         hint = hint_at_marks(name, parts)
         notes.extend([] if hint is None else [hint])
-        cells = pool(name, parts[0], parts[1], (one.name, two.name))
+        cells = pool(name, parts[0], parts[1], (one.name, two.name), (one.is_numbered, two.is_numbered))
         why = why_excluded(cells, name in options.columns)
         # Units are for two sides; a table of its own has no other.
         hint = hint_at_units(cells) if options.unit is None and two.table.num_rows else None
@@ -122,9 +122,7 @@ def match(
             (name, "not among the selected columns") for name in dict.fromkeys([*in_a, *in_b]) if name not in named
         ]
     only_a = [name for name in wanted if name not in in_b]
-    if not set(in_a) & set(in_b):
-        there = f"{quoted_list(in_a, 6)} against {quoted_list(in_b, 6)}"
-        raise ValueError(f"{a.name} and {b.name} have no column in common: {there}")
+    require_common_columns(tables)
     if (only_a or extra) and not common:
         parts = [f"only in {t.name}: {quoted_list(names, 6)}" for t, names in ((a, only_a), (b, extra)) if names]
         raise ValueError(
@@ -148,7 +146,7 @@ def match(
             what = [_kind(kind) + " in " + side.name for kind, side in zip(kinds, (a, b), strict=True)]
             if set(kinds) == {"number", "category"}:
                 k = kinds.index("category")
-                what[k] += first_text((a, b)[k].table[name])
+                what[k] += first_text((a, b)[k].table[name], is_numbered=(a, b)[k].is_numbered)
             why = f"is {what[0]} and {what[1]}"
             conflicts.append((name, why, ""))
     if conflicts and not common:

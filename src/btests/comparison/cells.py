@@ -148,19 +148,25 @@ def decoded(column: Any) -> Any:
     return column
 
 
-def pool(name: str, a: Any, b: Any, sides: tuple[str, str] = ("a", "b")) -> Cells:
-    """Return one column of two tables, both of one kind, as cells; ``a`` and ``b`` are arrow columns."""
+def pool(
+    name: str, a: Any, b: Any, sides: tuple[str, str] = ("a", "b"), numbered: tuple[bool, bool] = (False, False)
+) -> Cells:
+    """Return one column of two tables, both of one kind, as cells; ``a`` and ``b`` are arrow columns.
+
+    Messages have numbers of rows of sides that are ``numbered``.
+    """
     kinds = [kind for kind in (kind_of(a.type), kind_of(b.type)) if kind != "empty"]
     kind = kinds[0] if kinds else "number"
     if kind == "category":
         return _categories(name, a, b)
     found = [_numbers(column, kind) for column in (a, b)]
-    for (values, _), side in zip(found, sides, strict=True):
+    for (values, _), side, is_numbered in zip(found, sides, numbered, strict=True):
         bad = np.flatnonzero(np.abs(values) > _LARGEST)
         if bad.size:
             what = "an infinite number" if np.isinf(values[bad[0]]) else "a number beyond 1e150"
+            row = f" in row {bad[0] + 1}" if is_numbered else ""
             raise ValueError(
-                f"column {name!r} of {side} has {what} in row {bad[0] + 1}; "
+                f"column {name!r} of {side} has {what}{row}; "
                 f"replace such cells, or exclude the column with {option('exclude')}"
             )
     values = np.concatenate([v for v, _ in found])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Context, Decimal
 from importlib import import_module
 from typing import Any
@@ -102,7 +103,7 @@ def prepared(one: Loaded, two: Loaded, options: Options, notes: list[str]) -> tu
         for own, column in zip(columns, found, strict=True):
             own[name] = column
     tables = [arrow().table(list(own.values()), names=list(own)) for own in columns]
-    return Loaded(tables[0], one.name), Loaded(tables[1], two.name), forms
+    return replace(one, table=tables[0]), replace(two, table=tables[1]), forms
 
 
 def _is_code(column: Any) -> bool:

@@ -15,6 +15,7 @@ from btests._text import brief, close_match, converting
 from btests._validation import check_alpha, check_path, check_seed
 from btests.block_size import check_block_rule
 from btests.comparison.format import option, quoted_list
+from btests.data.csv_parser import is_number
 from btests.data.text_format import TextFormat
 
 #: Rows of each side that are tested at most, unless ``max_rows`` is given.
@@ -65,6 +66,17 @@ def require_columns(
             raise ValueError(
                 f"{option(keyword)} names {name!r}{hint}, which is not in {where}; there are {quoted_list(there, 8)}"
             )
+
+
+def require_common_columns(tables: Sequence[tuple[str, Sequence[str]]]) -> None:
+    """Raise unless two tables, each a name and its columns, have a column in common."""
+    (one, in_a), (two, in_b) = tables
+    if set(in_a) & set(in_b):
+        return
+    there = f"{quoted_list(in_a, 6)} against {quoted_list(in_b, 6)}"
+    is_row = any(map(is_number, (*in_a, *in_b)))
+    hint = "; if first lines are rows, write a line with the names of the columns above them" if is_row else ""
+    raise ValueError(f"{one} and {two} have no column in common: {there}{hint}")
 
 
 def check_tolerance(tolerance: object) -> float | None:

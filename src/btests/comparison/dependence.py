@@ -87,7 +87,7 @@ class TableColumns:
             max_rows=settings.max_rows or MAX_ROWS,
             categories=tuple(name for name in settings.categories if name in names),
         )
-        own = Loaded(self.table.table.select(list(names)), self.table.name)
+        own = replace(self.table, table=self.table.table.select(list(names)))
         return columns_of(own, options, self.excluded, self.notes)
 
     def document(self, columns: Sequence[Cells], settings: Settings, result: TestResult) -> dict[str, Any]:
@@ -108,7 +108,8 @@ class TableColumns:
 def open_table(source: Any, settings: Settings, sides: Mapping[str, Sequence[str]]) -> TableColumns:
     """Return the table after a check of the names of columns and of the number of rows, with remarks."""
     text = TextFormat(settings.delimiter)
-    found = load(source, "the table", text)
+    notes: list[str] = []
+    found = load(source, "the table", text, notes=notes)
     there = found.table.column_names
     for keyword, names in {**sides, "exclude": settings.exclude, "categories": settings.categories}.items():
         require_columns(keyword, names, [(found.name, there)])
@@ -116,12 +117,12 @@ def open_table(source: Any, settings: Settings, sides: Mapping[str, Sequence[str
             raise ValueError(f"{option(keyword)} and {option('exclude')} both name {both[0]!r}")
     if (rows := found.table.num_rows) < MIN_PAIRS:
         raise ValueError(f"{found.name} has {counted(rows, 'row')}; a test of independence needs at least {MIN_PAIRS}")
-    notes = unused_text_format([path_of(source)], text)
+    notes += unused_text_format([path_of(source)], text)
     tested = {*sides.get("x", ()), *sides["y"]} if sides.get("y") else set(there)
     unused = [name for name in settings.categories if name not in tested]
     notes += [f"{option('categories')} names {name!r}, which was not tested" for name in unused]
     excluded = [(name, "excluded") for name in settings.exclude]
-    return TableColumns(Loaded(mark_missing(found.table, settings.missing), found.name), excluded, notes)
+    return TableColumns(replace(found, table=mark_missing(found.table, settings.missing)), excluded, notes)
 
 
 def encoded(columns: Sequence[Cells]) -> list[Array]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from importlib import import_module
 from typing import Any
@@ -55,9 +55,10 @@ class ColumnReader:
     offset: int | Decimal = 0
     as_text: str = ""
 
-    def cells(self, column: Any, where: str, before: int, levels: tuple[str, ...]) -> Cells:
-        """Return an arrow column of a few rows as cells; ``where`` and the rows ``before`` it are for messages.
+    def cells(self, column: Any, where: str, before: int | None, levels: tuple[str, ...]) -> Cells:
+        """Return an arrow column of a few rows as cells.
 
+        ``where`` and the number of rows ``before`` it, None if unknown, are for messages.
         Levels of a category that are not in ``levels`` share one last level without a name.
         """
         pa = arrow()
@@ -80,16 +81,15 @@ class ColumnReader:
             return _coded(self.name, found, levels)
         return pool(self.name, found, found.slice(0, 0), (where, where))
 
-    def _complaint(self, column: Any, where: str, before: int) -> str:
+    def _complaint(self, column: Any, where: str, before: int | None) -> str:
         """Return a message that names the first cell that does not fit the type of the drawn rows."""
-        row, cell = next(
-            (row, cell)
-            for row, cell in enumerate(column.to_pylist(), before + 1)
-            if not self._is_good(cell, column.type)
+        place, cell = next(
+            (place, cell) for place, cell in enumerate(column.to_pylist(), 1) if not self._is_good(cell, column.type)
         )
+        row = "" if before is None else f" in row {before + place}"
         kind = f"dates of the form {self.form}" if self.form else "numbers of one size" if self.offset else self.dtype
         return (
-            f"column {self.name!r} of {where!r} has {str(cell)[:40]!r} in row {row}, and the rows that were drawn have "
+            f"column {self.name!r} of {where!r} has {str(cell)[:40]!r}{row}, and the rows that were drawn have "
             f"{kind}; correct it, or exclude the column with {option('exclude', self.name)}"
         )
 
@@ -112,7 +112,7 @@ def column_readers(
     sides: Sequence[Loaded], columns: Sequence[Cells], options: Options
 ) -> tuple[tuple[ColumnReader, ...], tuple[ColumnReader, ...]]:
     """Return the readers of each column on both sides; the tables hold the drawn rows as read from the files."""
-    marked = [Loaded(mark_missing(side.table, options.missing), side.name) for side in sides]
+    marked = [replace(side, table=mark_missing(side.table, options.missing)) for side in sides]
     *made, forms = prepared(marked[0], marked[1], options, [])
     found: list[tuple[ColumnReader, ...]] = []
     for tables in zip(sides, marked, made, strict=True):
@@ -264,7 +264,7 @@ class EncodedSource:
         if done != self.n_rows:
             raise DamagedError(f"{self.name!r} has changed while it was read")
 
-    def _rows(self, path: str, before: int, batch: Any) -> Rows:
+    def _rows(self, path: str, before: int | None, batch: Any) -> Rows:
         out = np.empty((batch.num_rows, self.width), dtype=DTYPE)
         start = 0
         for reader, code in zip(self.readers, self.encoding.codes, strict=True):

@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from btests._imports import arrow
-from btests.comparison.format import option, quoted_list
+from btests.comparison.compare_options import require_columns
+from btests.comparison.format import option
 from btests.comparison.groupby import RowFilter, SideValues
-from btests.comparison.sources import good_part
+from btests.comparison.sources import Loaded, good_part
 from btests.comparison.table_side import Side, with_texts
 from btests.data.column_type import ColumnType, MixedError
 from btests.data.fragment import Fragment
@@ -135,6 +136,12 @@ class FirstPass:
     types: dict[str, ColumnType]
     table: Any
 
+    @property
+    def drawn(self) -> Loaded:
+        """The drawn rows."""
+        is_all = self.side.where is None and self.table.num_rows == self.side.n_rows
+        return Loaded(self.table, self.side.name, is_numbered=is_all and not self.side.several)
+
 
 @dataclass(slots=True)
 class _State:
@@ -165,8 +172,8 @@ def first_pass(
     Damaged parts are skipped and named in ``skipped`` if it is given, and an error otherwise; ``report`` is called with
     the number of rows read so far.
     """
-    if by is not None and by[0] not in side.names:
-        raise ValueError(f"there is no column {by[0]!r} in {side.name}; there are {quoted_list(side.names, 8)}")
+    if by is not None:
+        require_columns("by", [by[0]], [(side.name, side.names)])
     while True:
         values = None if by is None else SideValues(*by)
         reading = _Reading(side, values, draw, report)
@@ -236,13 +243,14 @@ class _Reading:
         for batch in part.batches(self.side.read if self.values is None else (*self.side.read, self.values.by)):
             for key, rows in ({"": batch} if self.values is None else self.values.split(batch)).items():
                 state = self.states.setdefault(key, _State(Reservoir(self.draw)))
-                _note(state, rows, part, count, self.side)
+                _note(state, rows, part, count if self.values is None else None, self.side)
             count += batch.num_rows
             self.report(self.done + count)
         return count
 
 
-def _note(state: _State, rows: Any, part: Fragment, before: int, side: Side) -> None:
+def _note(state: _State, rows: Any, part: Fragment, before: int | None, side: Side) -> None:
+    """Add rows to a state; ``before`` are the rows of the file before them, None if there are others between."""
     if not rows.num_rows:
         return
     for name in side.read:
@@ -260,12 +268,13 @@ def _note(state: _State, rows: Any, part: Fragment, before: int, side: Side) -> 
     state.reservoir.add(rows.select(list(side.read)))
 
 
-def _too_large(column: Any, name: str, part: Fragment, before: int) -> str:
+def _too_large(column: Any, name: str, part: Fragment, before: int | None) -> str:
     values = np.asarray(column.cast(arrow().float64()).to_numpy(zero_copy_only=False))
     bad = int(np.flatnonzero(np.abs(values) > _LARGEST)[0])
     what = "an infinite number" if np.isinf(values[bad]) else "a number beyond 1e150"
+    row = "" if before is None else f" in row {before + bad + 1}"
     return (
-        f"column {name!r} of {part.path!r} has {what} in row {before + bad + 1}; "
+        f"column {name!r} of {part.path!r} has {what}{row}; "
         f"replace such cells, or exclude the column with {option('exclude')}"
     )
 

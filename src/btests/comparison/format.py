@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from btests._text import printable
-from btests.report.number_format import plural
+from btests.report.number_format import exact_share, plural, share_digits
 
 
 def counted(n: int, noun: str) -> str:
@@ -39,25 +39,27 @@ def plain(value: float, digits: int = 4) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share as text.
+    """Return a share as text; only 1 is 100 %, and only 0 is 0 %.
 
     Examples
     --------
-    >>> percent(0.05), percent(0.12345)
-    ('5 %', '12.3 %')
+    >>> percent(0.05), percent(0.12345), percent(0.9999999), percent(1.0)
+    ('5 %', '12.3 %', '99.99999 %', '100 %')
     """
-    return f"{100.0 * share:.3g} %"
+    share = exact_share(share)
+    return f"{100.0 * share:.{share_digits(share, 3)}g} %"
 
 
 def one_decimal(share: float) -> str:
-    """Return a share with one digit after the point, and with three digits below 0.1 %.
+    """Return a share with one digit after the point, with three digits below 0.1 %, and with more close to 100 %.
 
     Examples
     --------
-    >>> one_decimal(0.12345), one_decimal(0.000123)
-    ('12.3 %', '0.0123 %')
+    >>> one_decimal(0.12345), one_decimal(0.000123), one_decimal(0.9999)
+    ('12.3 %', '0.0123 %', '99.99 %')
     """
-    return percent(share) if 0.0 < share < 1e-3 else f"{100.0 * share:.1f} %"
+    text = f"{100.0 * share:.1f} %"
+    return percent(share) if 0.0 < share < 1e-3 or (share < 1.0 and text == "100.0 %") else text
 
 
 def some_of(texts: Sequence[str], most: int, separator: str = ", ") -> str:

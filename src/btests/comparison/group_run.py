@@ -81,7 +81,9 @@ def _compare(
         table = table.take(arrow().array(rows))
     excluded = [(groups.by, "it splits the table into groups")]
     every = replace(options, max_rows=max(2, len(rows)))
-    columns = columns_of(Loaded(table, whole.name), every, excluded, notes)
+    columns = columns_of(
+        Loaded(table, whole.name, is_numbered=table.num_rows == whole.table.num_rows), every, excluded, notes
+    )
     progress.share(0.2)
     encoding = Encoding.fit(columns)
     tests = run_group_tests(columns, encoding, numbers, options, lambda share: progress.share(0.2 + 0.75 * share))

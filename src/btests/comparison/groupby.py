@@ -11,22 +11,22 @@ from typing import Any
 import numpy as np
 
 from btests._imports import arrow
+from btests._text import close_match
 from btests.comparison.cells import decoded
 from btests.comparison.changes import MONTHS, WEEKDAYS
+from btests.comparison.compare_options import require_columns
 from btests.comparison.format import counted, option, some_of
 from btests.comparison.sources import Loaded
 from btests.comparison.tokens import values_of
 from btests.plan import Index
 
 # Maximum number of values in a message.
-_SHOWN = 8
+_SHOWN = 20
 
 
 def check_splits(whole: Loaded, by: str) -> None:
     """Raise unless a table has the column that splits it, and others to compare."""
-    if by not in whole.table.column_names:
-        there = ", ".join(map(repr, whole.table.column_names[:_SHOWN]))
-        raise ValueError(f"there is no column {by!r} in {whole.name}; there are {there}")
+    require_columns("by", [by], [(whole.name, whole.table.column_names)])
     if whole.table.num_columns == 1:
         raise ValueError(f"{whole.name} has no column but {by!r}")
 
@@ -37,7 +37,7 @@ def split_by(whole: Loaded, by: str, value_a: Any, value_b: Any) -> tuple[Loaded
     values, schema = SideValues(by, value_a, value_b), whole.table.drop_columns([by]).schema
     parts = [values.split(batch) for batch in whole.table.to_batches()]
     one, two = (
-        Loaded(arrow().Table.from_batches([part[key] for part in parts], schema), f"{by} = {text}")
+        Loaded(arrow().Table.from_batches([part[key] for part in parts], schema), f"{by} = {text}", is_numbered=False)
         for key, text in values.chosen()
     )
     return one, two
@@ -96,13 +96,14 @@ class SideValues:
             keys = [key_of(self.value_a), key_of(self.value_b)]
             for key, value in zip(keys, (self.value_a, self.value_b), strict=True):
                 if key not in self.found:
-                    raise ValueError(f"no row has {self.by} = {value}; there are {self._shown()}")
+                    near = close_match(str(value), map(text_of, self.found.values()))
+                    hint = f" (did you mean {near}?)" if near else ""
+                    raise ValueError(f"no row has {self.by} = {value}{hint}; there are {self._shown()}")
         one, two = ((key, text_of(self.found[key])) for key in keys)
         return one, two
 
     def _shown(self) -> str:
-        texts = [text_of(value) for value in self.found.values()]
-        return ", ".join(texts[:_SHOWN]) + (", ..." if len(texts) > _SHOWN else "")
+        return some_of(list(map(text_of, sorted(self.found.values(), key=rank_of))), _SHOWN)
 
 
 def key_of(value: Any) -> str:

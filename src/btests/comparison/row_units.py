@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -123,7 +123,10 @@ def take_units(
     counts = f"{n_a} units in both tables" if units.paired else f"{n_a} and {n_b} units"
     notes.append(f"{counts} of {name!r} ({option('unit')}): their rows were swapped together, and units count equally")
     excluded.append((name, "it names the units"))
-    return (Loaded(one.table.drop_columns([name]), one.name), Loaded(two.table.drop_columns([name]), two.name)), units
+    return (
+        replace(one, table=one.table.drop_columns([name])),
+        replace(two, table=two.table.drop_columns([name])),
+    ), units
 
 
 def hint_at_units(cells: Cells) -> str | None:
@@ -170,5 +173,5 @@ def _drawn(sides: Sequence[Loaded], name: str, options: Options, notes: list[str
         if len(rows) < n:
             drawn = f"of the {n} rows of {side.name}, {len(rows)} were tested"
             notes.append(f"{drawn}, of units chosen at random ({option('max_rows')})")
-        found.append(side if len(rows) == n else Loaded(side.table.take(rows), side.name))
+        found.append(side if len(rows) == n else Loaded(side.table.take(rows), side.name, is_numbered=False))
     return found

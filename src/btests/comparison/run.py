@@ -36,7 +36,7 @@ from btests.comparison.pieces import (
 from btests.comparison.results import Comparison
 from btests.comparison.row_units import take_units
 from btests.comparison.sources import Loaded, distinct_names, load, unused_options
-from btests.comparison.table_side import Side, cut, note_on_copies, note_on_encodings, open_sides
+from btests.comparison.table_side import Side, cut, note_on_copies, notes_on_text, open_sides
 from btests.comparison.tests import JointTest, run_tests
 from btests.comparison.tokens import mark_missing
 from btests.execution.checkpoint import Recorder, explaining_resume
@@ -91,9 +91,7 @@ def run(a: Any, b: Any, options: Options, *, began: float, progress: Progress) -
     saved = recorder(sides, options, memory, partial(progress.rows, "testing"))
     with explaining_resume(saved):
         tables = _read(sides, options, memory, skipped, progress, needed=sum(map(bytes_in_memory, paths)))
-        tables = replace(
-            tables, notes=(*tables.notes, *unused, *note_on_encodings(sides, options), *note_on_copies(sides))
-        )
+        tables = replace(tables, notes=(*tables.notes, *unused, *notes_on_text(sides, options), *note_on_copies(sides)))
         joint = joint_in_memory if options.is_drawn else _joint_of_files(tables, saved, progress)
         return _compare(tables, joint, options, began=began, progress=progress)
 
@@ -123,7 +121,7 @@ def _sides(
     one, two = _loaded(a, "a", options, skipped, notes), _loaded(b, "b", options, skipped, notes)
     sources = [str(s) if isinstance(s, str) else t.name for s, t in ((a, one), (b, two))]
     names = distinct_names([one.name, two.name], sources)
-    return (Loaded(one.table, names[0]), Loaded(two.table, names[1])), ()
+    return (replace(one, name=names[0]), replace(two, name=names[1])), ()
 
 
 def _split_column(options: Options) -> tuple[tuple[str, str], ...]:
@@ -133,7 +131,7 @@ def _split_column(options: Options) -> tuple[tuple[str, str], ...]:
 def _loaded(source: Any, fallback: str, options: Options, skipped: list[str], notes: list[str]) -> Loaded:
     skip = skipped if options.skip_bad_parts else None
     found = load(source, fallback, options.text, skip, memory_of(options.memory), notes=notes)
-    return Loaded(mark_missing(found.table, options.missing), found.name)
+    return replace(found, table=mark_missing(found.table, options.missing))
 
 
 def load_table(source: Any, options: Options) -> tuple[Loaded, list[str]]:
@@ -153,7 +151,7 @@ def _read(
 ) -> Tables:
     """Return two tables after the first pass over their files."""
     passes = _first_passes(sides, options, memory, skipped, progress)
-    loaded = [Loaded(mark_missing(one.table, options.missing), one.side.name) for one in passes]
+    loaded = [replace(one.drawn, table=mark_missing(one.table, options.missing)) for one in passes]
     notes = [*map(_damaged, skipped or ()), _why_in_pieces(needed, memory, passes, options)]
     n_rows = passes[0].side.n_rows, passes[1].side.n_rows
     return Tables((loaded[0], loaded[1]), n_rows, _split_column(options), tuple(notes), passes)
@@ -198,7 +196,7 @@ def _joint_of_files(tables: Tables, saved: Recorder, progress: Progress) -> Join
     def joint_test(
         columns: Sequence[Cells], encoding: Encoding, orders: tuple[Index, Index], options: Options
     ) -> Joint:
-        readers = column_readers([Loaded(one.table, one.side.name) for one in passes], columns, options)
+        readers = column_readers([one.drawn for one in passes], columns, options)
         sides = [one.side if options.workers is None else cut(one.side) for one in passes]
         x, y = (EncodedSource(side, own, encoding) for side, own in zip(sides, readers, strict=True))
         report = partial(_shuffled, progress, total)

@@ -44,10 +44,11 @@ _LEAST = 2**24
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """An arrow table and its name."""
+    """An arrow table and its name; ``is_numbered`` if its rows are those of the file, from the first on."""
 
     table: Any
     name: str
+    is_numbered: bool = True
 
 
 def load(
@@ -69,7 +70,8 @@ def load(
         return source
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
-        return Loaded(read(path, text, skipped, memory, notes), _called(path))
+        is_one = is_stream(path) or len(TABLES.files(path)) == 1
+        return Loaded(read(path, text, skipped, memory, notes), _called(path), is_one)
     if isinstance(source, pa.RecordBatch):
         source = pa.Table.from_batches([source])
     if isinstance(source, pa.Table):

@@ -11,12 +11,13 @@ from typing import Any
 
 from btests._imports import arrow
 from btests.comparison.cells import KINDS, kind_of
-from btests.comparison.compare_options import Options, require_columns
+from btests.comparison.compare_options import Options, require_columns, require_common_columns
 from btests.comparison.format import SAME_FILES, option
 from btests.comparison.groupby import RowFilter
 from btests.comparison.sources import distinct_names, good_part, naming_delimiter, naming_memory
 from btests.data.cell_checks import check_same_columns
 from btests.data.column_type import ColumnType
+from btests.data.csv_parser import note_on_header
 from btests.data.errors import DamagedError
 from btests.data.files import TABLES, digests
 from btests.data.fragment import Fragment, open_fragment
@@ -91,15 +92,22 @@ class Side:
                 whole = whole.add_column(place, name, pa.nulls(whole.num_rows, odd.get(name, pa.null())))
         return whole
 
-    def batches(self, first: int = 0, last: int | None = None) -> Iterator[tuple[Fragment, int, Any]]:
-        """Yield the rows of all parts, or of some, typed: the part, the number of rows of its file before, a table."""
+    def batches(self, first: int = 0, last: int | None = None) -> Iterator[tuple[Fragment, int | None, Any]]:
+        """Yield the rows of all parts, or of some, typed: the part, the number of rows of its file before, a table.
+
+        The number is None where rows are filtered.
+        """
         columns = self.read if self.where is None else (*self.read, self.where.by)
         for part in self.parts[first:last]:
             done = part.first_row
             for batch in part.batches(columns):
                 rows = batch if self.where is None else self.where.rows(batch)
                 if rows.num_rows:
-                    yield part, done, self._reread(part, arrow().Table.from_batches([rows]))
+                    yield (
+                        part,
+                        done if self.where is None else None,
+                        self._reread(part, arrow().Table.from_batches([rows])),
+                    )
                 done += batch.num_rows
 
     def _reread(self, part: Fragment, rows: Any) -> Any:
@@ -134,6 +142,8 @@ def open_sides(paths: list[str], options: Options, skipped: list[str] | None, me
     everywhere = [set(side.names) for side in opened]
     tables = [(side.name, side.names) for side in opened]
     require_columns("columns", options.columns, tables, everywhere=not options.common)
+    if len(tables) > 1:
+        require_common_columns(tables)
     found = []
     for side in opened:
         odd = {name for name, _ in side.odd}
@@ -159,12 +169,15 @@ def note_on_copies(sides: Sequence[Side]) -> list[str]:
     return [SAME_FILES] if a == b else []
 
 
-def note_on_encodings(sides: Sequence[Side], options: Options) -> list[str]:
-    """Return a remark on each file whose encoding was found, and is not UTF-8."""
-    if options.encoding is not None:
-        return []
-    found = {part.path: part.encoding for side in sides for part in side.parts if part.encoding is not None}
-    return [f"{path} was read as {spoken(encoding)}" for path, encoding in found.items()]
+def notes_on_text(sides: Sequence[Side], options: Options) -> list[str]:
+    """Return a remark on each file whose encoding was found, and is not UTF-8, or whose first line holds numbers."""
+    parts = {part.path: part for side in sides for part in side.parts if part.commas is not None}
+    found = []
+    for path, part in parts.items():
+        if options.encoding is None and part.encoding is not None:
+            found.append(f"{path} was read as {spoken(part.encoding)}")
+        found += note_on_header(part.names, path)
+    return found
 
 
 def _names(parts: Sequence[Fragment]) -> tuple[str, ...]:

@@ -151,11 +151,12 @@ def hint_at_marks(name: str, columns: Sequence[Any]) -> str | None:
     )
 
 
-def first_text(column: Any) -> str:
-    """Return the first cell of a text column that is not a number, and its row, in brackets; empty if none."""
+def first_text(column: Any, *, is_numbered: bool) -> str:
+    """Return the first cell of a text column that is not a number, with its row if that has a number; empty if none."""
     pc, column = import_module("pyarrow.compute"), decoded(column)
     row = pc.index(pc.match_substring_regex(column, _NUMBER), False).as_py()
-    return "" if row < 0 else f" ({column[row].as_py()[:40]!r} in row {row + 1})"
+    place = f" in row {row + 1}" if is_numbered else ""
+    return "" if row < 0 else f" ({column[row].as_py()[:40]!r}{place})"
 
 
 def hint_at_codes(names: Sequence[str], columns: Sequence[Any]) -> str | None:

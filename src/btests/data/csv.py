@@ -15,7 +15,7 @@ from btests._option_checks import check_delimiter
 from btests.data.cell_checks import beyond_whole, choose_columns
 from btests.data.column_source import ColumnSource
 from btests.data.compression import codec_of, open_input
-from btests.data.csv_parser import BLOCK, CsvParser, default_delimiter, header_of
+from btests.data.csv_parser import BLOCK, CsvParser, default_delimiter, header_of, is_number, numbers_columns
 from btests.data.csv_rows import Lines, count_lines, end_of_last_row
 from btests.data.errors import DamagedError, quoted, reading
 from btests.data.formats import UTF_8
@@ -260,20 +260,6 @@ def _is_numeric(kind: Any) -> bool:
     """Return whether cells of a type are numbers, booleans, or all missing."""
     types = arrow().types
     return any(is_type(kind) for is_type in (types.is_integer, types.is_floating, types.is_boolean, types.is_null))
-
-
-def numbers_columns(cells: tuple[str, ...]) -> bool:
-    """Return whether a line is 0, 1, 2, ...: the default names of columns in data frames."""
-    return len(cells) > 1 and list(cells) == [str(j) for j in range(len(cells))]
-
-
-def is_number(cell: str) -> bool:
-    """Return whether a cell is a number, as pyarrow parses them."""
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return "_" not in cell  # Python's own 1_000
 
 
 def _all_digits(column: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,6 +88,39 @@ def header_of(head: bytes, path: str, delimiter: str, encoding: str | None) -> t
         raise DamagedError(f"{path!r} is not a delimited text file")
     check_one_column(cells, path, delimiter)
     return cells, blank + len(line)
+
+
+def numbers_columns(cells: Sequence[str]) -> bool:
+    """Return whether a line is 0, 1, 2, ...: the default names of columns in data frames."""
+    return len(cells) > 1 and list(cells) == [str(j) for j in range(len(cells))]
+
+
+def is_number(cell: str) -> bool:
+    """Return whether a cell is a number, as pyarrow parses them."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return "_" not in cell  # Python's own 1_000
+
+
+def note_on_header(names: Sequence[str], where: str) -> list[str]:
+    """Return a remark if the first line of a text, which names its columns, is one of numbers, as rows are.
+
+    Examples
+    --------
+    >>> note_on_header(["1.5", "2"], "a.csv")
+    ["the first line of a.csv, '1.5', ..., names its columns; if it is a row, write a line of names above it"]
+    >>> note_on_header(["0", "1"], "a.csv"), note_on_header(["id", "2019"], "a.csv")
+    ([], [])
+    """
+    if numbers_columns(names) or not all(map(is_number, names)):
+        return []
+    rest = ", ..." if len(names) > 1 else ""
+    return [
+        f"the first line of {where}, {names[0]!r}{rest}, names its columns; if it is a row, write a line of names "
+        "above it"
+    ]
 
 
 #: Cells that are missing, in columns of any type, quoted or not; `compare` takes more as ``missing``.

@@ -10,9 +10,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
-from btests._text import shortly
+from btests._text import close_match, shortly
 from btests.data.compression import open_input
 from btests.data.errors import MissingFileError, reading
 from btests.data.formats import CODECS, CONTAINERS, INSIDE, SOME, SUFFIXES, file_of, inside_of, recognised, split_suffix
@@ -80,6 +81,24 @@ def _below(folder: str, entries_of: Callable[[str], Iterator[os.DirEntry[str]]])
                 folders.append(os.path.join(folder, entry.name))
             else:
                 yield os.path.join(folder, entry.name)
+
+
+def _similar(path: str) -> str:
+    """Return a question that names the entry of the same folder whose name is most like that of a path; empty if none.
+
+    What is named after ``::`` is kept.
+    """
+    file, inner = file_of(path), inside_of(path)
+    with suppress(OSError, ValueError), os.scandir(os.path.dirname(file) or os.curdir) as entries:
+        names = [entry.name for entry in islice(entries, _MOST_ENTRIES)]
+        own = os.path.basename(file)
+        # Without suffixes, which are alike in any case: a.csv is not near c.csv.
+        stem = close_match(own.split(".")[0], {name.split(".")[0] for name in names})
+        if stem is not None:
+            alike = [name for name in names if name.split(".")[0] == stem]
+            near = os.path.join(os.path.dirname(file), close_match(own, alike) or min(alike))
+            return f"; did you mean {near if inner is None else near + INSIDE + inner!r}?"
+    return ""
 
 
 def _raise(error: OSError) -> None:
@@ -178,7 +197,7 @@ class Formats:
                 raise ValueError(f"{file_of(path)!r} holds one table; name it without '{INSIDE}{inside_of(path)}'")
             return [path]
         if not found.exists():
-            raise MissingFileError(f"there is no file {path!r}")
+            raise MissingFileError(f"there is no file {path!r}{_similar(path)}")
         if not found.is_file():  # a pipe can be read once, and may have no writer
             raise ValueError(f"{path!r} is a pipe or a device; name a file, or save the data to one first")
         return [path]

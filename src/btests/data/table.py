@@ -19,7 +19,7 @@ from btests.data import columnar
 from btests.data.arrow_layout import refuse_large_batches
 from btests.data.compression import codec_of, codec_of_bytes, open_bytes, open_input, unpacked
 from btests.data.containers import ZIP_ERRORS, read_member, sheet_text, sqlite_table
-from btests.data.csv_parser import default_delimiter
+from btests.data.csv_parser import default_delimiter, note_on_header
 from btests.data.csv_table import read_csv
 from btests.data.duckdb_table import duckdb_table
 from btests.data.errors import DamagedError, LargeError, check_memory, reading
@@ -255,7 +255,10 @@ def _table(
         if text.encoding is None and encoding is not None and notes is not None:
             notes.append(f"{where} was read as {spoken(encoding)}")
         used, guessed = text.delimiter or text.guess, text.delimiter is None
-        return read_csv(as_utf8(source, where, encoding), where, used, guessed=guessed, text=text)
+        found = read_csv(as_utf8(source, where, encoding), where, used, guessed=guessed, text=text)
+        if notes is not None:
+            notes.extend(note_on_header(found.cells.column_names, where))
+        return found
     with reading(where):
         start, size = _start(source)
         if not size:

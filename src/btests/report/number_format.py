@@ -61,13 +61,48 @@ def percent(value: float | None) -> str:
 
     Examples
     --------
-    >>> percent(0.12345), percent(1.0), percent(0.0), percent(0.00002), percent(2.8e-17)
-    ('12.3\xa0%', '100\xa0%', '0\xa0%', '0.002\xa0%', '0\xa0%')
+    >>> percent(0.12345), percent(1.0), percent(0.0), percent(0.00002), percent(2.8e-17), percent(0.99999)
+    ('12.3\xa0%', '100\xa0%', '0\xa0%', '0.002\xa0%', '0\xa0%', '99.999\xa0%')
     """
     if value is None:
         return NOTHING
-    value = 0.0 if abs(value) < 1e-12 else value  # rounding error: smaller than one row of any table
-    return f"{number(100.0 * value, 2 if abs(value) < 0.01 else 3)}\N{NO-BREAK SPACE}%"
+    value = exact_share(value)
+    return f"{number(100.0 * value, share_digits(value, 2 if abs(value) < 0.01 else 3))}\N{NO-BREAK SPACE}%"
+
+
+# Rounding error of shares: smaller than one row of any table.
+_ROUNDING = 1e-12
+
+
+def exact_share(value: float) -> float:
+    """Return a share, 0 or 1 where it differs from that by rounding error only."""
+    return float(round(value)) if abs(value - round(value)) < _ROUNDING else value
+
+
+def share_digits(value: float, digits: int) -> int:
+    """Return so many digits of a share as a percentage, or as many as it takes that it is not rounded to 100 %.
+
+    Examples
+    --------
+    >>> share_digits(0.5, 3), share_digits(0.9999999, 3), share_digits(1.0, 3)
+    (3, 7, 3)
+    """
+    while 0.0 < value < 1.0 and digits < 17 and float(f"{100.0 * value:.{digits}g}") >= 100.0:
+        digits += 1
+    return digits
+
+
+def whole_percent(value: float) -> str:
+    """Return a share as a whole percentage without its sign, which is not rounded to 0 or 100 either.
+
+    Examples
+    --------
+    >>> [whole_percent(share) for share in (0.0, 0.001, 0.256, 0.999, 1.0)]
+    ['0', '<1', '26', '>99', '100']
+    """
+    value = exact_share(value)
+    shown = f"{100.0 * value:.0f}"
+    return {"0": "<1", "100": ">99"}.get(shown, shown) if 0.0 < value < 1.0 else shown
 
 
 def duration(value: float | None) -> str:

@@ -24,7 +24,7 @@ from btests.report.figures import (
 )
 from btests.report.heatmap import Shaded, matrix, ramp, steps
 from btests.report.histogram import sparkline
-from btests.report.number_format import number, percent, pvalue
+from btests.report.number_format import number, percent, pvalue, whole_percent
 from btests.report.svg import Caption, printable
 
 #: Maximum number of columns whose drawings are open on the page and in print; the others are collapsed.
@@ -242,7 +242,7 @@ def columns_figure(columns: Sequence[Mapping[str, Any]], names: Sequence[str], s
         [
             Shaded(
                 column["effects"][j],
-                f"{100.0 * column['effects'][j]:.0f}",
+                whole_percent(column["effects"][j]),
                 f"{column['name']}, {names[j]}: {percent(column['effects'][j])} from the others",
                 names[j] == column["group"],
             )
@@ -257,7 +257,7 @@ def columns_figure(columns: Sequence[Mapping[str, Any]], names: Sequence[str], s
 
 def _pair_cell(pair: Mapping[str, Any]) -> Shaded:
     bounded, value = pair["effect"] is not None, strength(pair)
-    short = f"{100.0 * value:.0f}" if bounded else number(value, 1)
+    short = whole_percent(value) if bounded else number(value, 1)
     title = f"{' and '.join(pair['groups'])}: {_text(value, bounded=bounded)}, corrected p-value"
     title += f" {pvalue(pair['pvalue_corrected'])}"
     return Shaded(value, short + "*" * pair["different"], title, pair["different"])
