@@ -12,6 +12,7 @@ from btests._validation import check_seed
 from btests.common_options import CommonOptions
 from btests.conclude import with_notes
 from btests.data.batches import BUFFER_BYTES, Batches
+from btests.data.remote import is_url, local_copies
 from btests.execution.checkpoint import Recorder, explaining_resume
 from btests.execution.dask import connect
 from btests.execution.samples import (
@@ -46,11 +47,13 @@ def run_stored(
     """Return the test of samples in files, in dask collections or on a cluster; None if both are in memory."""
     if options.workers is None and not is_stored(x) and not is_stored(y):
         return None
+    if options.checkpoint is not None and any(map(is_url, (x, y))):
+        raise ValueError("checkpoint is for files that stay as they are; save the one at an address")
     if wants_gram(procedure.null):
         raise ValueError(f"{procedure.null!r} needs all rows in memory at once; load them, or take null=SignFlip()")
     shuffle, streams = options.shuffle, procedure.design.streams
-    with connect(options.workers, x, y) as cluster:
-        sources = matched(x, y, procedure.design, cluster)
+    with local_copies(x, y) as (one, two), connect(options.workers, x, y) as cluster:
+        sources = matched(one, two, procedure.design, cluster)
         if shuffle == "buffered" and len(set(streams)) == 1:
             raise ValueError(
                 "shuffle='buffered' would take the rows of x and y apart, which belong together; take True or False"
@@ -66,7 +69,7 @@ def run_stored(
             explaining_resume(recorder),
             closing(open_samples(*sources, recorder.seed, shuffle, **where)) as stored,
         ):
-            names = names_of(x, sources[0]), names_of(y, sources[1])
+            names = names_of(one, sources[0]), names_of(two, sources[1])
             test = procedure.opened(recorder.seed, stored.order, names, stored.executor(recorder))
             found = test.run(stored.x, stored.y)
             return replace(with_notes(found, excluded_parts(*sources)), read=stored.read)
@@ -102,7 +105,11 @@ def run_batches(
         source = source_of(label, value)
         return SampleBatches(permuted(source, seed, number, options.shuffle), names_of(value, source))
 
-    with closing(side("x", x, 1)) as side_x, closing(side("y", y, 2)) as side_y:
+    with (
+        local_copies(x, y) as (one, two),
+        closing(side("x", one, 1)) as side_x,
+        closing(side("y", two, 2)) as side_y,
+    ):
         feed(stream, side_x, side_y, progress=options.progress, advice="; a stream of your own keeps what it has")
         order = weaker(side_x.how, side_y.how)
     if stream.n_blocks == 0:

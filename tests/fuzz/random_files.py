@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from random import Random
 
@@ -22,6 +23,12 @@ from tests.fuzz.tables import ODD_TEXTS, Table, random_lengths, random_tables
 
 #: Begins the name of a pipe, as of a shell.
 PIPE = "<(cat "
+
+#: Begins the address of a file of the folder, on a server that runs as long as the command.
+SERVED = "http://files/"
+
+# Names that an address has as they are.
+_PLAIN = re.compile(r"[\w.]+", re.ASCII)
 
 _TEXT = ("csv", "tsv", "zip", "csv.gz", "csv.bz2", "csv.xz", "csv.zst")
 
@@ -106,6 +113,8 @@ def told(rng: Random, file: File) -> str:
         and file.style != "several"
     ):
         return f"{PIPE}{file.path})"
+    if rng.random() < 0.03 and not file.n_parts and file.form != "pipe" and _PLAIN.fullmatch(file.path):
+        return SERVED + file.address
     return f"./{file.address}" if file.address.startswith("-") or rng.random() < 0.1 else file.address
 
 

@@ -25,6 +25,7 @@ from typing import Any
 
 from btests import BTestWarning
 from btests.cli import main as run_main
+from tests.data.http_server import serving
 from tests.fuzz.calls import Call
 from tests.fuzz.commands import Command
 from tests.fuzz.oracle import (
@@ -37,7 +38,7 @@ from tests.fuzz.oracle import (
     judge_result,
     require,
 )
-from tests.fuzz.random_files import PIPE
+from tests.fuzz.random_files import PIPE, SERVED
 from tests.fuzz.steps import NAMESPACE
 
 Case = Command | Call
@@ -81,24 +82,33 @@ def _run_command(command: Command, folder: Path, lines: list[str]) -> Outcome:
 
 @contextlib.contextmanager
 def piped(arguments: list[str], folder: Path) -> Iterator[tuple[list[str], list[int]]]:
-    """Yield a command line with open pipes in place of ``<(cat path)``, and the handles of those."""
+    """Yield a command line with open pipes in place of ``<(cat path)``, and the handles of those.
+
+    Files of the folder are at the addresses that are named, behind some of which there are redirects.
+    """
     words, handles, writers = [], [], []
-    for word in arguments:
-        if word.startswith(PIPE):
-            data = (folder / word.removeprefix(PIPE)[:-1]).read_bytes()
-            ours, theirs = os.pipe()
-            writers.append(Thread(target=_write, args=(theirs, data)))
-            handles.append(ours)
-        words.append(f"/dev/fd/{handles[-1]}" if word.startswith(PIPE) else word)
-    for writer in writers:
-        writer.start()
-    try:
-        yield words, handles
-    finally:
-        for handle in handles:
-            os.close(handle)
+    named = {word.removeprefix(SERVED).partition("::")[0] for word in arguments if word.startswith(SERVED)}
+    with serving({name: (folder / name).read_bytes() for name in named}) if named else contextlib.nullcontext() as site:
+        for word in arguments:
+            if word.startswith(PIPE):
+                data = (folder / word.removeprefix(PIPE)[:-1]).read_bytes()
+                ours, theirs = os.pipe()
+                writers.append(Thread(target=_write, args=(theirs, data)))
+                handles.append(ours)
+                words.append(f"/dev/fd/{ours}")
+            elif site is not None and word.startswith(SERVED):
+                words.append(site.url("redirect" if len(word) % 2 else "plain", word.removeprefix(SERVED)))
+            else:
+                words.append(word)
         for writer in writers:
-            writer.join()
+            writer.start()
+        try:
+            yield words, handles
+        finally:
+            for handle in handles:
+                os.close(handle)
+            for writer in writers:
+                writer.join()
 
 
 def _write(handle: int, data: bytes) -> None:

@@ -228,6 +228,7 @@ def _holds(table: str, report: Path) -> bool:
 def _run(tables: tuple[str, ...], options: dict[str, Any]) -> Comparison | GroupComparison:
     from btests.comparison import compare as run
     from btests.data.formats import is_stream
+    from btests.data.remote import public
 
     given = {name: value for name, value in options.items() if name != "dask"}
     given["workers"] = options["workers"] or options["dask"]
@@ -235,7 +236,8 @@ def _run(tables: tuple[str, ...], options: dict[str, Any]) -> Comparison | Group
         found = run(tables[0], tables[1] if len(tables) > 1 else None, progress=progress, report=report, **given)
     if found.result.read != "at once":  # what is free changes, and with it the rows that are drawn
         options = {**options, "memory": found.details["settings"]["memory"]}
-    found.details["command"] = shlex.join(["btests", "compare", *_command(tables, options)])
+    named = tuple(map(public, tables))
+    found.details["command"] = shlex.join(["btests", "compare", *_command(named, options)])
     stream = next(filter(is_stream, tables), None)
     if stream is not None:
         where = "standard input" if stream == "-" else f"the pipe {printable(stream)}"

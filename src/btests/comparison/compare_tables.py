@@ -18,6 +18,7 @@ from btests.comparison.group_run import run_by
 from btests.comparison.pieces import saved_seed
 from btests.comparison.results import Comparison
 from btests.comparison.run import run
+from btests.data.remote import is_url, local_copies, shown
 
 
 @overload
@@ -70,7 +71,8 @@ def compare(
         The tables: data frames (pandas, polars, pyarrow), arrays, mappings of columns, or files (CSV, TSV, Parquet,
         Feather, JSON, npy, npz, also compressed, folders and patterns of them; ``"book.xlsx::sheet"``,
         ``"file.db::table"``, ``"file.duckdb::table"``,
-        ``"file.zip::member.csv"``). Columns are matched by name.
+        ``"file.zip::member.csv"``), also at addresses such as ``"https://host/a.parquet"``. Columns are matched by
+        name.
     by : str, optional
         In place of ``b``: the column of ``a`` that splits its rows into two sides, or into several groups.
     value_a, value_b : optional
@@ -157,9 +159,18 @@ def compare(
     watched = Progress(progress or (lambda share: None), report)
     with printable_errors():
         _check_roles(options)
-        if by is not None and b is None and value_a is None and value_b is None:
-            return run_by(a, by, options, began=began, progress=watched)
-        return run(a, b, options, began=began, progress=watched)
+        if options.checkpoint is not None and any(map(is_url, (a, b))):
+            raise ValueError(f"{option('checkpoint')} is for files that stay as they are; save the one at an address")
+        with local_copies(a, b) as (one, two):
+            found = _compare(one, two, options, began=began, progress=watched)
+            return replace(found, notes=tuple(map(shown, found.notes)))
+
+
+def _compare(a: Any, b: Any, options: Options, *, began: float, progress: Progress) -> Comparison | GroupComparison:
+    """Return the comparison of two tables, of two sides of one, or of all groups of one."""
+    if options.by is not None and b is None and options.value_a is None and options.value_b is None:
+        return run_by(a, options.by, options, began=began, progress=progress)
+    return run(a, b, options, began=began, progress=progress)
 
 
 def _check_roles(options: Options) -> None:

@@ -30,6 +30,7 @@ from btests.data.files import TABLES
 from btests.data.formats import INSIDE, file_of, inside_of, is_stream
 from btests.data.fragment import can_be_split
 from btests.data.record_batches import simplified
+from btests.data.remote import local_copies, shown
 from btests.data.table import from_arrays, read_table, table_of_bytes
 from btests.data.text_format import AS_FOUND, TextFormat
 
@@ -69,9 +70,9 @@ def load(
     if isinstance(source, Loaded):
         return source
     if isinstance(source, (str, os.PathLike)):
-        path = os.fspath(source)
-        is_one = is_stream(path) or len(TABLES.files(path)) == 1
-        return Loaded(read(path, text, skipped, memory, notes), _called(path), is_one)
+        with local_copies(os.fspath(source)) as (path,):
+            is_one = is_stream(path) or len(TABLES.files(path)) == 1
+            return Loaded(read(path, text, skipped, memory, notes), _called(path), is_one)
     if isinstance(source, pa.RecordBatch):
         source = pa.Table.from_batches([source])
     if isinstance(source, pa.Table):
@@ -90,7 +91,7 @@ def distinct_names(names: list[str], sources: list[str]) -> list[str]:
     """Return the names of tables, or their sources where two files in different folders share a name."""
     if len(set(names)) == len(names):
         return names
-    return sources if sources[0] != sources[1] else [f"{names[0]} (a)", f"{names[1]} (b)"]
+    return list(map(shown, sources)) if sources[0] != sources[1] else [f"{names[0]} (a)", f"{names[1]} (b)"]
 
 
 def unused_options(tables: Sequence[Any], options: Options, *, in_pieces: bool) -> list[str]:

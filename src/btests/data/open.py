@@ -19,6 +19,7 @@ from btests.data.dask_source import DaskSource
 from btests.data.errors import good_part, reading
 from btests.data.files import NUMBERS
 from btests.data.npy import open_npy
+from btests.data.remote import CopyFolder, fetched, is_url, naming_addresses, shown
 from btests.data.source import Rows, Source
 from btests.plan import Index
 
@@ -38,11 +39,14 @@ class Parts:
         At least one.
     skipped : tuple of str
         Messages of damaged parts that were excluded.
+    copies : CopyFolder or None
+        Copies of files at addresses, which go with the source.
     """
 
     name: str
     parts: tuple[Source, ...]
     skipped: tuple[str, ...] = ()
+    copies: CopyFolder | None = field(default=None, repr=False, compare=False)
     _edges: Index = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -149,6 +153,7 @@ def open_source(
     ----------
     path : str, path-like or iterable of them
         A .npy, .parquet, .arrow or .csv file, a folder of such parts, a pattern such as ``"day-*.parquet"``, or a list.
+        Files may be at addresses, such as ``"https://host/a.parquet"``; they are copied to a temporary folder.
     columns : iterable of str or None
         The columns to read; None is all of the first part. The other parts must have the same, in any order.
     skip_bad_parts : bool
@@ -165,6 +170,8 @@ def open_source(
         Rows of float32 or float64.
     """
     given = _given(path)
+    if any(map(is_url, given)):
+        return _open_copies(given, columns, skip_bad_parts=skip_bad_parts, delimiter=delimiter)
     several = not isinstance(path, (str, os.PathLike))
     if isinstance(columns, str):
         raise ValueError(f"columns must be a list of names, got {brief(columns)}; write [{columns!r}]")
@@ -183,6 +190,15 @@ def open_source(
     if not parts:
         raise ValueError(f"{name!r} has no part that can be read: {skipped[0]}")
     return _with_rows(Parts(name, tuple(parts), tuple(skipped)))
+
+
+def _open_copies(given: list[str], columns: Iterable[str] | None, **options: Any) -> Parts:
+    """Return the source of files some of which are at addresses, through copies of these."""
+    folder = CopyFolder.make()
+    with naming_addresses():
+        paths = [fetched(one, folder.path) if is_url(one) else one for one in given]
+        found = open_source(paths if len(paths) > 1 else paths[0], columns, **options)
+    return Parts(shown(found.name), (found,), tuple(map(shown, found.skipped)), folder)
 
 
 def with_columns(source: Source, columns: Iterable[str]) -> Source:
