@@ -323,3 +323,13 @@ def test_named_decimals_and_encodings(shell: Shell) -> None:
     np.save("x.npy", np.arange(60.0).reshape(-1, 2) % 7)
     notes = btests.compare("x.npy", "x.npy", decimal=",", encoding="latin-1").notes
     assert sum("is for CSV files, and no table is one" in note for note in notes) == 2
+
+
+def test_files_of_text_beyond_a_megabyte(shell: Shell) -> None:
+    """The header is found in the first megabyte, at the end of which a row is cut off, in any of its cells."""
+    for n_columns in (2, 5):
+        row = ",".join(["0.123456789"] * n_columns)
+        for shift in range(0, len(row) + 1, 4):
+            lines = [",".join(f"{'n' * shift}{j}" for j in range(n_columns)), *[row] * (2**20 // len(row))]
+            Path("a.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+            assert read("a.csv").shape == (len(lines) - 1, n_columns)

@@ -132,6 +132,9 @@ MISSING = (
 #: Bytes that are parsed at a time; a row is not longer.
 BLOCK = 2**22
 
+# Bytes that hold the header, unless it is longer.
+_HEAD = 2**20
+
 _RAGGED = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)")
 
 
@@ -189,8 +192,11 @@ class CsvParser:
             raise self.fault(error, quote=scan.open_quote()) from None
 
     def names(self, data: bytes) -> tuple[str, ...]:
-        """Return the names of all columns by the first bytes of a text."""
-        return tuple(arrow("pyarrow.csv").open_csv(arrow().BufferReader(data), **self._options(True)).schema.names)
+        """Return the names of all columns by the first row of a text; later ones may be cut off."""
+        head = data[:_HEAD].lstrip(b"\r\n")
+        end = end_of_row(head)
+        first = data if end < 0 else head[:end]
+        return tuple(arrow("pyarrow.csv").open_csv(arrow().BufferReader(first), **self._options(True)).schema.names)
 
     def fault(self, error: Exception, *, first_row: int = 0, quote: str = "") -> DamagedError:
         """Return an error that says what is wrong by a message of pyarrow.

@@ -18,9 +18,6 @@ from btests.data.text_format import AS_FOUND, TextFormat
 
 _COLUMN = re.compile(r"In CSV column #(\d+): .*conversion error")
 
-# Bytes that hold the header, unless it is longer.
-_HEAD = 2**20
-
 
 @dataclass(frozen=True, slots=True)
 class TextTable:
@@ -83,7 +80,7 @@ def read_csv(
         check_quotes(data, where, delimiter)
     parser = CsvParser(where, delimiter, missing=text.missing)
     try:
-        names = parser.names(data[:_HEAD] if b"\n" in data[:_HEAD] else data)
+        names = parser.names(data)
         table = replace(parser, types=dict.fromkeys(names, arrow().string())).table(data)
     except UnicodeDecodeError:  # pyarrow does not check the header
         raise ValueError(f"the header of {where!r} is not UTF-8 text; save the file as UTF-8") from None
@@ -121,7 +118,7 @@ def _complaint(data: bytes, parser: CsvParser, guessed: bool, error: Exception) 
 
 def _not_text(data: bytes, parser: CsvParser, place: int) -> ValueError:
     """Return an error that names the first cell of a column that is not UTF-8 text."""
-    name = parser.names(data[:_HEAD] if b"\n" in data[:_HEAD] else data)[place]
+    name = parser.names(data)[place]
     cells = replace(parser, columns=(name,), types={name: arrow().binary()}).table(data)[name].to_pylist()
     row = next((row for row, cell in enumerate(cells, start=1) if not _is_text(cell or b"")), None)
     place_of = "" if row is None else f" in row {row}"
