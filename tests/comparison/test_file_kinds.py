@@ -9,6 +9,7 @@ import io
 import json
 import lzma
 import os
+import shutil
 import sqlite3
 import sys
 import threading
@@ -21,6 +22,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
+import pyarrow.parquet
 import pytest
 
 import btests
@@ -333,3 +335,39 @@ def test_files_of_text_beyond_a_megabyte(shell: Shell) -> None:
             lines = [",".join(f"{'n' * shift}{j}" for j in range(n_columns)), *[row] * (2**20 // len(row))]
             Path("a.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
             assert read("a.csv").shape == (len(lines) - 1, n_columns)
+
+
+def test_a_format_that_the_name_does_not_tell(shell: Shell) -> None:
+    Path("b.csv").write_bytes(_csv(_table(2)))
+    KINDS["a.csv.gz"]("plain.csv.gz", _table(1))
+    expected = btests.compare("plain.csv.gz", "b.csv", seed=0).pvalue
+    pyarrow.parquet.write_table(_table(1), "x.csv")
+    Path("y.parquet").write_bytes(_csv(_table(1)))
+    Path("z.npy").write_bytes(_csv(_table(1)).replace(b'"blue, or so"', b"blue; or so").replace(b",", b"\t"))
+    shutil.copy("x.csv", "w.csv")
+    assert "a Parquet file" in shell.refused("x.csv", "b.csv")
+    assert shell("x.csv", "w.csv", "--format", "parquet", "--json").json["names"] == {"a": "x.csv", "b": "w.csv"}
+    found = shell("y.parquet", "b.csv", "--format", "csv", "--json").json
+    assert (found["verdict"]["pvalue"], found["settings"]["file_format"]) == (expected, "csv")
+    assert "--format csv" in found["command"]
+    for memory in (None, 1000):
+        assert btests.compare("z.npy", "z.npy", file_format="tsv", seed=0, memory=memory).pvalue == 1.0
+    assert "file_format must be one of npy, " not in shell.refused("x.csv", "b.csv", "--format", "parqet")
+    assert "--format must be one of npy, " in shell.refused("x.csv", "b.csv", "--format", "parqet")
+    assert "did you mean 'parquet'?" in shell.refused("x.csv", "b.csv", "--format", "parqet")
+    assert "is a Parquet file" in shell.refused("b.csv", "x.csv", "--format", "csv")
+
+
+def test_the_table_of_both_files_is_named_once(shell: Shell) -> None:
+    _database("x.db", orders=_table(1), people=_table(3))
+    Path("y.xlsx").write_bytes(workbook({"people": [["a"], [1]], "orders": _rows(_table(2))}))
+    Path("b.csv").write_bytes(_csv(_table(2)))
+    expected = btests.compare("x.db::orders", "y.xlsx::orders", seed=0)
+    found = btests.compare("x.db", "y.xlsx", table="orders", seed=0)
+    assert (found.pvalue, found.names) == (expected.pvalue, ("x.db::orders", "y.xlsx::orders"))
+    assert btests.compare("x.db::people", "b.csv", seed=0, common=True).pvalue > 0.0
+    assert shell("x.db", "b.csv", "--table", "people", "--json").json["names"]["a"] == "x.db::people"
+    assert "did you mean 'x.db::orders'?" in shell.refused("x.db", "b.csv", "--table", "order")
+    assert "--table is for files that hold several tables, and none does" in shell.refused(
+        "b.csv", "b.csv", "--table", "x"
+    )

@@ -6,6 +6,8 @@ import re
 from dataclasses import replace
 from random import Random
 
+from btests.data.formats import FORMATS
+from tests.fuzz.containers import TABLE
 from tests.fuzz.files import (
     ENCODINGS,
     FORMS,
@@ -131,6 +133,10 @@ def text_options(rng: Random, files: tuple[File, ...], odd: bool) -> tuple[tuple
         found.append(("--delimiter", ";"))
     if ("commas" in styles and rng.random() < 0.5) or rng.random() < 0.02:
         found.append(("--decimal", rng.choice([",", ",", "."])))
+    if odd and rng.random() < 0.04:
+        found.append(("--format", rng.choice([*FORMATS, "", "excel", *8 * [files[0].form.partition(".")[0]]])))
+    if odd and rng.random() < (0.3 if styles & {"several", "foreign"} else 0.02):
+        found.append(("--table", rng.choice([TABLE, TABLE, "other", "table.csv", *ODD_TEXTS])))
     if styles & {"bomb", "far", "huge"}:
         found.append(("--memory", "10MB"))
     return tuple(found)

@@ -110,6 +110,16 @@ _UNSAID = ("checkpoint",)
 @DELIMITER
 @DECIMAL
 @ENCODING
+@click.option(
+    "--format",
+    "file_format",
+    metavar="NAME",
+    default=None,
+    help="Of the files, such as csv or parquet, where their names or first bytes do not tell it.",
+)
+@click.option(
+    "--table", metavar="NAME", default=None, help="Of files that hold several: the same as ::NAME behind each."
+)
 @cell_options("--columns")
 @click.option(
     "--memory",

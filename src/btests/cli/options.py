@@ -132,11 +132,11 @@ def _quoted(name: str) -> str:
 
 
 # Flags that are not named after their parameter.
-_FLAGS = {"value_a": "--a", "value_b": "--b"}
+_FLAGS = {"value_a": "--a", "value_b": "--b", "file_format": "--format"}
 
 # Parameters of ``compare`` that messages of the core name without backticks, and null distributions.
 _PARAMETERS = (
-    "alpha|block_size|budget|checkpoint|columns|decimal|delimiter|encoding|exclude|kernel|max_rows|memory|null|seed|"
+    "alpha|block_size|budget|checkpoint|columns|decimal|delimiter|encoding|exclude|file_format|kernel|max_rows|memory|null|seed|"
     "tolerance"
 )
 _NULLS = {

@@ -10,12 +10,21 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from btests._option_checks import check_decimal, check_delimiter, check_encoding, check_flag, check_name, check_texts
+from btests._option_checks import (
+    check_decimal,
+    check_delimiter,
+    check_encoding,
+    check_flag,
+    check_name,
+    check_texts,
+    is_one_of,
+)
 from btests._text import brief, close_match, converting
 from btests._validation import check_alpha, check_path, check_seed
 from btests.block_size import check_block_rule
 from btests.comparison.format import option, quoted_list
 from btests.data.csv_parser import is_number
+from btests.data.formats import FORMATS
 from btests.data.text_format import TextFormat
 
 #: Rows of each side that are tested at most, unless ``max_rows`` is given.
@@ -41,6 +50,8 @@ class CompareOptions(TypedDict, total=False):
     delimiter: str | None
     decimal: str | None
     encoding: str | None
+    file_format: str | None
+    table: str | None
     missing: Sequence[str] | str
     categories: Sequence[str] | str
     memory: int | str | None
@@ -101,6 +112,14 @@ def _check_file(value: Any) -> str | None:
     return None if value is None else os.fspath(value)
 
 
+def _check_format(value: object) -> str | None:
+    if value is not None and not is_one_of(value, *FORMATS):
+        near = close_match(value, FORMATS) if isinstance(value, str) else None
+        hint = "" if near is None else f" (did you mean {near!r}?)"
+        raise ValueError(f"file_format must be one of {', '.join(FORMATS)}, or None, got {brief(value)}{hint}")
+    return None if value is None else str(value)
+
+
 def _check_column(name: str, value: Any) -> Any:
     check_name(name, value)
     return value
@@ -116,10 +135,11 @@ def _check_value(name: str, value: object) -> object:
 _CHECKS: dict[str, Callable[[Any], Any]] = {
     **{name: partial(check_texts, name) for name in ("columns", "exclude", "missing", "categories")},
     **{name: partial(check_flag, name) for name in ("common", "skip_bad_parts")},
-    **{name: partial(_check_column, name) for name in ("by", "unit")},
+    **{name: partial(_check_column, name) for name in ("by", "unit", "table")},
     **{name: partial(_check_value, name) for name in ("value_a", "value_b")},
     **{"alpha": check_alpha, "tolerance": check_tolerance, "seed": check_seed, "max_rows": _check_rows},
     **{"delimiter": check_delimiter, "decimal": check_decimal, "encoding": check_encoding, "checkpoint": _check_file},
+    "file_format": _check_format,
 }
 
 # Options that results do not show; those they do are in the order of the fields.
@@ -146,6 +166,8 @@ class Options:
     delimiter: str | None = None
     decimal: str | None = None
     encoding: str | None = None
+    file_format: str | None = None
+    table: str | None = None
     max_rows: int = MAX_ROWS
     missing: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
@@ -172,7 +194,7 @@ class Options:
     @property
     def text(self) -> TextFormat:
         """Format of delimited text, as far as it is named."""
-        return TextFormat(self.delimiter, self.decimal, self.encoding, self.missing)
+        return TextFormat(self.delimiter, self.decimal, self.encoding, self.missing, form=self.file_format)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options as plain values, None for defaults."""

@@ -18,6 +18,7 @@ from btests.comparison.group_run import run_by
 from btests.comparison.pieces import saved_seed
 from btests.comparison.results import Comparison
 from btests.comparison.run import run
+from btests.comparison.sources import with_table
 from btests.data.remote import is_url, local_copies, shown
 
 
@@ -51,6 +52,8 @@ def compare(
     delimiter: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    file_format: str | None = None,
+    table: str | None = None,
     missing: Sequence[str] | str = (),
     categories: Sequence[str] | str = (),
     memory: int | str | None = None,
@@ -100,6 +103,10 @@ def compare(
         that have one in files with the delimiter ``";"``.
     encoding : str, optional
         Of CSV files, such as ``"latin-1"``; by default UTF-8, or UTF-16 or Latin-1 where they are found.
+    file_format : str, optional
+        Format of the files, such as ``"csv"`` or ``"parquet"``; by default that of their names or first bytes.
+    table : str, optional
+        Table or sheet of files that hold several, as ``::`` names it behind each of them.
     missing : str or sequence of str, optional
         Texts or numbers that stand for missing cells, such as ``"-"`` or ``"-999"``.
     categories : str or sequence of str, optional
@@ -161,7 +168,8 @@ def compare(
         _check_roles(options)
         if options.checkpoint is not None and any(map(is_url, (a, b))):
             raise ValueError(f"{option('checkpoint')} is for files that stay as they are; save the one at an address")
-        with local_copies(a, b) as (one, two):
+        with local_copies(a, b) as copies:
+            one, two = with_table(copies, options.table, options.file_format)
             found = _compare(one, two, options, began=began, progress=watched)
             return replace(found, notes=tuple(map(shown, found.notes)))
 

@@ -44,7 +44,7 @@ def reads_in_pieces(a: Any, b: Any, options: Options) -> bool:
     if (options.by is None) != (len(tables) == 2):
         return False  # an error when tables are loaded
     paths = [os.fspath(table) for table in tables]
-    if not all(can_be_split(part) for path in paths for part in TABLES.files(path)):
+    if not all(can_be_split(part, options.file_format) for path in paths for part in TABLES.files(path)):
         return False
     return sum(map(bytes_in_memory, paths)) > memory_limit(options)
 
@@ -61,7 +61,7 @@ def _require_files(tables: Sequence[Any], options: Options) -> None:
         if not isinstance(table, (str, os.PathLike)) or is_stream(os.fspath(table)):
             raise ValueError(f"{option('workers')} is for tables in files, which workers read themselves")
         for part in TABLES.files(os.fspath(table)):
-            if not can_be_split(part):
+            if not can_be_split(part, options.file_format):
                 raise ValueError(f"{part!r} can only be read whole; {option('workers')} is for other formats")
 
 
@@ -183,7 +183,7 @@ def recorder(sides: list[Side], options: Options, memory: int, progress: Any) ->
 # Everything that the joint test depends on, except the seed.
 _SETTINGS = (
     *("by", "value_a", "value_b", "columns", "exclude", "common", "kernel", "null", "block_size", "max_rows"),
-    *("delimiter", "decimal", "encoding", "missing", "categories", "skip_bad_parts"),
+    *("delimiter", "decimal", "encoding", "file_format", "missing", "categories", "skip_bad_parts"),
 )
 
 

@@ -27,7 +27,7 @@ from btests.data.csv_parser import DelimiterError
 from btests.data.csv_table import TextTable, typed
 from btests.data.errors import LargeError, reading
 from btests.data.files import TABLES
-from btests.data.formats import INSIDE, file_of, inside_of, is_stream
+from btests.data.formats import CONTAINERS, INSIDE, file_of, inside_of, is_stream
 from btests.data.fragment import can_be_split
 from btests.data.record_batches import simplified
 from btests.data.remote import local_copies, shown
@@ -112,7 +112,7 @@ def unused_options(tables: Sequence[Any], options: Options, *, in_pieces: bool) 
 def unused_text_format(given: Sequence[str | None], text: TextFormat) -> list[str]:
     """Return a remark if the format of text is named and no table is text; None is a table that is no file."""
     named = [name for name in ("delimiter", "decimal", "encoding") if getattr(text, name) is not None]
-    if not named or any(path and (is_stream(path) or _is_text(path)) for path in given):
+    if not named or any(path and (is_stream(path) or _is_text(path, text.form)) for path in given):
         return []
     return [f"{option(name)} is for CSV files, and no table is one" for name in named]
 
@@ -126,8 +126,27 @@ def _is_in_pieces(path: str | None) -> bool:
     return path is not None and not is_stream(path) and all(map(can_be_split, TABLES.files(path)))
 
 
-def _is_text(path: str) -> bool:
-    return any(TABLES.find(part) in ("csv", "tsv") for part in TABLES.files(path))
+def _is_text(path: str, form: str | None) -> bool:
+    return any((form or TABLES.find(part)) in ("csv", "tsv") for part in TABLES.files(path))
+
+
+def with_table(sources: Sequence[Any], name: str | None, form: str | None) -> tuple[Any, ...]:
+    """Return sources with the name of a table behind ``::`` in those files that hold several, and name none."""
+    if name is None:
+        return tuple(sources)
+    paths = [path_of(source) for source in sources]
+    several = [
+        path is not None
+        and not is_stream(path)
+        and inside_of(path) is None
+        and Path(path).is_file()
+        and (form or TABLES.find(path)) in CONTAINERS
+        for path in paths
+    ]
+    if not any(several):
+        raise ValueError(f"{option('table')} is for files that hold several tables, and none does; drop it")
+    found = zip(sources, paths, several, strict=True)
+    return tuple(f"{path}{INSIDE}{name}" if own else source for source, path, own in found)
 
 
 def _called(path: str) -> str:

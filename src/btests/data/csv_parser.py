@@ -35,9 +35,9 @@ class DelimiterError(ValueError):
         self.what, self.delimiter = what, delimiter
 
 
-def default_delimiter(path: str) -> str:
-    """Return the delimiter of a file a tab for .tsv, .tab and files that look like them, a comma for others."""
-    return "\t" if TABLES.find(path) == "tsv" else ","
+def default_delimiter(path: str, form: str | None = None) -> str:
+    """Return the delimiter of a file, a tab for .tsv, .tab and files that look like them, a comma for others."""
+    return "\t" if (form or TABLES.find(path)) == "tsv" else ","
 
 
 def check_one_column(names: tuple[str, ...], path: str, delimiter: str) -> None:

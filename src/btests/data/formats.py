@@ -30,6 +30,9 @@ SUFFIXES = {
     ".zip": "zip",
 }
 
+#: Names of formats.
+FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
+
 #: Formats that hold several tables, of which one is named after ``::``.
 CONTAINERS = ("workbook", "sqlite", "duckdb", "zip")
 

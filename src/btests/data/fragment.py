@@ -114,7 +114,7 @@ def open_fragment(path: str, text: TextFormat = AS_FOUND, most_bytes: int | None
 
     A record batch of an Arrow file, which is read as a whole, may have ``most_bytes`` bytes.
     """
-    form = TABLES.of(path)
+    form = text.form or TABLES.of(path)
     with reading(path):
         size = os.stat(path).st_size
         if not size:
@@ -129,9 +129,9 @@ def open_fragment(path: str, text: TextFormat = AS_FOUND, most_bytes: int | None
     return replace(found, schema=simplified(found.schema))
 
 
-def can_be_split(path: str) -> bool:
+def can_be_split(path: str, form: str | None = None) -> bool:
     """Return whether a file need not be read whole: no archive, no JSON array, and compressed only if it is text."""
-    form = TABLES.find(path)
+    form = form or TABLES.find(path)
     if form in ("csv", "tsv") or form is None:
         return True
     if form == "json":
@@ -181,7 +181,7 @@ def _columnar_batches(fragment: Fragment, columns: list[str]) -> Iterator[Any]:
 
 
 def _open_text(path: str, form: str, text: TextFormat, size: int) -> Fragment:
-    used = text.delimiter or default_delimiter(path)
+    used = text.delimiter or default_delimiter(path, text.form)
     with open_input(path) as file:
         encoding = text.encoding or encoding_of(bytes(file.read(_HEAD)))
     head, whole = _first_rows(path, used, encoding)

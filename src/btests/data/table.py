@@ -180,7 +180,7 @@ def read_table(
     Raise a `LargeError` where its cells take more than ``most_bytes`` bytes; an encoding that was found is named in
     ``notes``.
     """
-    form = TABLES.of(path)
+    form = text.form or TABLES.of(path)
     if form in CONTAINERS:
         return _contained(file_of(path), path, form, text, most_bytes=most_bytes, notes=notes)
     source: str | bytes = path
@@ -188,7 +188,7 @@ def read_table(
     if codec is not None or form in ("csv", "tsv", "json"):
         with reading(path), open_input(path) as file:
             source = unpacked(file, path, most_bytes if codec else None)
-    text = replace(text, guess=default_delimiter(path))
+    text = replace(text, guess=default_delimiter(path, form))
     return _table(source, path, form, text, most_bytes=most_bytes, notes=notes)
 
 
@@ -204,7 +204,7 @@ def table_of_bytes(
     if codec is not None:
         with reading(where), open_bytes(data, codec) as file:
             data = unpacked(file, where, most_bytes)
-    form = format_of_bytes(data)
+    form = text.form or format_of_bytes(data)
     if form in CONTAINERS:
         return _contained(data, where, form, text, most_bytes=most_bytes, notes=notes)
     return _table(
@@ -235,8 +235,7 @@ def _contained(
     if inner in CONTAINERS or format_of_bytes(data) in CONTAINERS:
         what = "is an archive, a workbook or a database"
         raise ValueError(f"{member!r} in {file!r} {what}; take it out of {file!r} first")
-    if inner == "tsv" and text.delimiter is None:
-        text = replace(text, delimiter="\t")
+    text = replace(text, form=None, delimiter=text.delimiter or ("\t" if inner == "tsv" else None))
     return table_of_bytes(data, f"{file}{INSIDE}{member}", text, most_bytes, notes)
 
 

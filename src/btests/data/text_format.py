@@ -37,6 +37,8 @@ class TextFormat:
         Cells that are missing, besides empty ones and their like.
     guess : str
         Delimiter by the name or the content of the file, for want of one that is named.
+    form : str or None
+        Format of the file, whatever it is, of ``formats.FORMATS``; None is found from its name or content.
     """
 
     delimiter: str | None = None
@@ -44,6 +46,7 @@ class TextFormat:
     encoding: str | None = None
     missing: tuple[str, ...] = ()
     guess: str = ","
+    form: str | None = None
 
     def commas(self, delimiter: str) -> str:
         """Return whether numbers have a decimal comma in text with this delimiter.
