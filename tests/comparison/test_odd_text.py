@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ def answer(*files: str, **options: Any) -> Answer:
     except ValueError as error:
         return {"refused": str(error)}
     return {
-        "kinds": {column.name: column.kind for column in found.columns},
+        "kinds": {column.name: column.kind for column in sorted(found.columns, key=lambda column: column.name)},
         "excluded": found.excluded,
         "notes": [note for note in found.notes if "read in pieces" not in note],
     }
@@ -103,3 +104,130 @@ def test_near_names(table: Table, shell: Shell) -> None:
         assert "no row has g = 99" in told
         assert "there are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11" in told
         assert "19 and 10 more" in told
+
+
+def huge(table: Table, shift: int) -> dict[str, Sequence[Any]]:
+    rng = np.random.default_rng(shift)
+    return table(x=[2**53 + shift + int(step) for step in rng.integers(0, 1000, 60)])
+
+
+def as_json(name: str, columns: dict[str, Sequence[Any]]) -> str:
+    rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return name
+
+
+@pytest.mark.parametrize("write", [written, as_json])
+@pytest.mark.parametrize("first", [2**53, 2**63 - 500, 2**63, 10**25])
+def test_digits_of_huge_numbers(table: Table, write: Callable[..., str], first: int) -> None:
+    """Numbers that are one as floats differ."""
+    suffix = "csv" if write is written else "jsonl"
+    cells = [[first + 2 * step for step in range(60)], [first + 2 * step + 1 for step in range(60)]]
+    files = [write(f"{k}.{suffix}", {"x": own, "y": [0, 1] * 30}) for k, own in enumerate(cells)]
+    notes = both_ways(*files, columns=["x", "y"])["notes"]
+    assert any(f"{first} was subtracted" in note for note in notes)
+
+
+@pytest.mark.parametrize("write", [written, as_json])
+def test_digits_that_are_lost_are_noted(table: Table, write: Callable[..., str]) -> None:
+    suffix = "csv" if write is written else "jsonl"
+    made = [table(x=[0.5, *(2**53 + k + step for step in range(59))]) for k in (0, 9)]
+    files = [write(f"{k}.{suffix}", own) for k, own in enumerate(made)]
+    assert any(
+        "'x' has whole numbers beyond 2^53 among others, which are rounded" in n for n in both_ways(*files)["notes"]
+    )
+    made = [table(x=[f"{k}e20" if suffix == "csv" else k * 1e20 for k in range(60)]) for _ in range(2)]
+    files = [write(f"{k}.{suffix}", own) for k, own in enumerate(made)]
+    assert not any("rounded" in note for note in both_ways(*files)["notes"])
+
+
+AMOUNTS = {
+    "%": (["12 %", "7%", "-3 %"], ["12.5 %", "8 %", "1 %"]),
+    "$": (['"$1,234.50"', "$7", "-$8"], ["$9", "$8", '"$1,000,000"']),
+    "€": (['"1.234,50 €"', "3 €", "5 €"], ['"1,5 €"', "2 €", "9 €"]),
+    "CHF": (["CHF 1'234", "CHF 5", "CHF 7"], ["CHF 3.50", "CHF 5", "CHF 7"]),
+}
+
+
+@pytest.mark.parametrize("symbol", AMOUNTS)
+def test_numbers_with_a_symbol(table: Table, symbol: str) -> None:
+    files = [written(f"{k}.csv", table(price=cells * 20)) for k, cells in enumerate(AMOUNTS[symbol])]
+    found = both_ways(*files)
+    assert found["kinds"]["price"] == "number"
+    assert any(f"'price' holds numbers with '{symbol}'" in note for note in found["notes"])
+
+
+def test_thousands_separators(table: Table) -> None:
+    for cells, kind in ((['"1,234"', '"1,234,567"', "12"], "number"), (['"1,234"', '"9,999"', "12"], "category")):
+        files = [written(f"{side}.csv", table(count=cells * 20)) for side in "ab"]
+        found = both_ways(*files)
+        assert found["kinds"]["count"] == kind
+        assert any("'count' holds numbers" in note for note in found["notes"])
+        assert kind == "number" or any("`decimal='.'` or `decimal=','` says which" in note for note in found["notes"])
+    assert (
+        both_ways(*files, decimal=".")["kinds"]["count"] == both_ways(*files, decimal=",")["kinds"]["count"] == "number"
+    )
+    plain = written("c.csv", table(count=[*range(30)] * 2))
+    many = written("d.csv", table(count=['"1,234"', '"1,234,567"', "12"] * 20))
+    assert both_ways(plain, many)["kinds"]["count"] == "number"
+
+
+@pytest.mark.parametrize(
+    ("cells", "other"),
+    [
+        (["$5", "$7"], ["€5", "€7"]),
+        (['"$1,234"', "$7"], ['"$2,345"', "$7"]),
+        (["5 kg", "7 kg"], ["5 kg", "6 kg"]),
+        (["192.168.100.101", "10.0.0.1"], ["192.168.100.101", "10.0.0.1"]),
+        (["555 123", "555 456"], ["555 123", "555 789"]),
+        (['"1,5"', '"2,75"'], ['"1,5"', '"2,25"']),
+    ],
+)
+def test_text_that_is_no_number(table: Table, cells: list[str], other: list[str]) -> None:
+    files = [written(f"{k}.csv", table(price=own * 30)) for k, own in enumerate((cells, other))]
+    found = both_ways(*files)
+    assert found["kinds"]["price"] == "category"
+    assert bool(found["notes"]) == any("," in cell or cell == "$5" for cell in cells)
+
+
+def test_texts_of_digits_are_no_numbers() -> None:
+    """Of data frames, whose types somebody has chosen."""
+    frame = {"x": np.array(["5", "7", "12"] * 20), "y": np.array(["1.5", "2.10"] * 30)}
+    assert {column.kind for column in btests.compare(frame, frame, seed=0).columns} == {"category"}
+
+
+def test_the_style_is_that_of_all_rows(table: Table) -> None:
+    """One cell that was not drawn, or comes late, counts in pieces as it does in files that are read whole."""
+    cells = ["$5", "$7"] * 2500
+    for odd in ("free", '"$1,234.50"', "5"):
+        for place in (0, 4999):
+            own = [*cells[:place], odd, *cells[place + 1 :]]
+            assert both_ways(written("a.csv", table(5000, p=own)), written("b.csv", table(5000, p=cells)))
+    numbers, rest = ["5", "7"] * 50_000, ["-" * 80] * 100_000  # more than is read at a time
+    a, b = (table(100_000, p=[*numbers[:-1], odd], rest=rest) for odd in ('"1,234,567"', "6"))
+    found = both_ways(written("a.csv", a), written("b.csv", b))
+    assert any("'p' holds numbers with thousands separators" in note for note in found["notes"])
+
+
+def test_leading_zeros(table: Table) -> None:
+    zips, late = ["01234", "12345", "98765"] * 20, [12345, 98765, 23456] * 20
+    for other in (zips, late):
+        found = both_ways(written("a.csv", table(zip=zips)), written("b.csv", table(zip=other)))
+        assert found["kinds"]["zip"] == "category"
+        assert any("'zip' holds digits with leading zeros" in note for note in found["notes"])
+    found = both_ways(
+        written("a.csv", table(x=["00.5", "1.5", "07"] * 20)), written("b.csv", table(x=[0.5, 2, 3] * 20))
+    )
+    assert found["kinds"]["x"] == "number"
+    assert both_ways(*[written(f"{k}.csv", table(x=[0, 10, -5] * 20)) for k in "ab"])["kinds"]["x"] == "number"
+
+
+def test_decimal_commas_in_words(table: Table) -> None:
+    """A cell 1,5 of a column of text stays as it is."""
+    rows = "".join(f"{cell};{row}\n" for row, cell in enumerate(["1,5", "2,5", "word"] * 20))
+    for name in ("a.csv", "b.csv"):
+        Path(name).write_text("u;v\n" + rows, encoding="utf-8")
+    for memory in (None, 1000):
+        found = btests.compare("a.csv", "b.csv", delimiter=";", seed=1, memory=memory)
+        levels = next(column for column in found.columns if column.name == "u").details["levels"]
+        assert {level["level"] for level in levels} == {"1,5", "2,5", "word"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,10 +12,15 @@ import pyarrow as pa
 import pytest
 
 import btests
-from btests.comparison.text_dates import read_dates
+from btests.comparison.text_styles import read_texts
 from tests.comparison.conftest import Shell
 
 TIMES = pd.Timestamp("2024-01-05 10:20:30.25") + pd.to_timedelta(np.arange(50) * 7919, "s")
+
+
+def read(columns: tuple[Any, Any], name: str, notes: list[str]) -> tuple[Any, Any, str]:
+    fields = tuple(pa.field(name, column.type) for column in columns)
+    return read_texts(columns, (fields[0], fields[1]), None, ("a", "b"), notes)
 
 
 @pytest.mark.parametrize(
@@ -29,7 +35,7 @@ TIMES = pd.Timestamp("2024-01-05 10:20:30.25") + pd.to_timedelta(np.arange(50) *
 def test_parts_of_a_second_and_zones(texts: list[str], zone: str | None) -> None:
     notes: list[str] = []
     column = pa.chunked_array([[*texts, None]])
-    found, *_ = read_dates(column, column.slice(0, 0), "t", notes)
+    found, *_ = read((column, column.slice(0, 0)), "t", notes)
     assert found.type == pa.timestamp("us", zone)
     assert found.null_count == 1
     assert [t.replace(tzinfo=None) for t in found.to_pylist()[:-1]] == list(TIMES.to_pydatetime())
@@ -39,7 +45,7 @@ def test_parts_of_a_second_and_zones(texts: list[str], zone: str | None) -> None
 def test_some_with_a_zone_and_some_without_stay_text() -> None:
     notes: list[str] = []
     column = pa.chunked_array([["2024-01-05T10:20:30.5Z", "2024-01-05T10:20:30.5"]])
-    assert read_dates(column, column, "t", notes)[0] is column
+    assert read((column, column), "t", notes)[0] is column
     assert "not all of one form" in notes[0]
 
 
@@ -84,7 +90,7 @@ def test_days_that_do_not_exist_are_no_dates(form: str) -> None:
     wrong = days[0].replace("01", "30", 1) if form.startswith("%d") else days[0].replace("-01", "-30", 1)
     assert "30" in wrong
     notes: list[str] = []
-    a, _, found = read_dates(pa.chunked_array([days]), pa.chunked_array([[*days[:7], wrong]]), "d", notes)
+    a, _, found = read((pa.chunked_array([days]), pa.chunked_array([[*days[:7], wrong]])), "d", notes)
     assert (found, a.type) == ("", pa.string())
     assert notes == [f"column 'd' holds dates as text, not all of one form ({wrong!r}): taken as text"]
-    assert read_dates(pa.chunked_array([days]), pa.chunked_array([days]), "d", [])[2] == form
+    assert read((pa.chunked_array([days]), pa.chunked_array([days])), "d", [])[2] == form

@@ -12,9 +12,10 @@ from btests._imports import arrow
 from btests.comparison.cells import kind_of
 from btests.comparison.compare_options import Options
 from btests.comparison.sources import Loaded
-from btests.comparison.text_dates import note_zones, read_dates
+from btests.comparison.text_dates import note_zones
+from btests.comparison.text_styles import read_texts
 from btests.comparison.tokens import as_categories
-from btests.data.column_type import converted
+from btests.data.column_type import converted, remark_of
 
 # Every integer up to this is exact as a float64.
 _LAST = 2**53
@@ -44,7 +45,8 @@ def shift_huge(a: Any, b: Any, name: str, notes: list[str]) -> tuple[Any, Any]:
         return a, b
     least, most = min(ends), max(ends)
     if wide is not None:
-        notes.append(f"column {name!r} has numbers beyond 2^53; {least} was subtracted from them")
+        rest = ", and the rest is rounded: neighbours may become equal" if most - least > _LAST else ""
+        notes.append(f"column {name!r} has numbers beyond 2^53; {least} was subtracted from them{rest}")
         one, two = (pc.subtract(column, pa.scalar(least, wide)).cast(pa.float64()) for column in given)
         return one, two
     if most - least > _LAST or (least < 0 and most >= 2**63):
@@ -94,16 +96,32 @@ def prepared(one: Loaded, two: Loaded, options: Options, notes: list[str]) -> tu
         if name not in columns[1]:
             continue
         found = columns[0][name], columns[1][name]
+        fields = one.table.schema.field(name), two.table.schema.field(name)
+        remarks = set(map(remark_of, fields))
         if name in options.categories or any(_is_code(column) for column in found):
             found = as_categories(found[0]), as_categories(found[1])
+        elif "codes" in remarks and all(map(_may_be_code, found)):
+            notes.append(f"column {name!r} holds digits with leading zeros, as codes have: compared as categories")
+            found = as_categories(found[0]), as_categories(found[1])
         else:
-            *dated, forms[name] = read_dates(*found, name, notes)
-            found = shift_huge(dated[0], dated[1], name, notes)
+            *read, forms[name] = read_texts(found, fields, options.decimal, (one.name, two.name), notes)
+            found = shift_huge(read[0], read[1], name, notes)
             note_zones(*found, name, (one.name, two.name), notes)
+            if "rounded" in remarks and kind_of(found[0].type) == "number":
+                what = "has whole numbers beyond 2^53 among others, which are rounded: neighbours may become equal"
+                notes.append(f"column {name!r} {what}")
         for own, column in zip(columns, found, strict=True):
             own[name] = column
     tables = [arrow().table(list(own.values()), names=list(own)) for own in columns]
     return replace(one, table=tables[0]), replace(two, table=tables[1]), forms
+
+
+def _may_be_code(column: Any) -> bool:
+    """Return whether a column holds texts, or whole numbers that have lost their leading zeros."""
+    types = arrow().types
+    return kind_of(column.type) in ("category", "empty") or bool(
+        types.is_integer(column.type) or types.is_decimal(column.type)
+    )
 
 
 def _is_code(column: Any) -> bool:

@@ -19,7 +19,7 @@ from btests.comparison.encoding import Encoding
 from btests.comparison.format import option
 from btests.comparison.sources import Loaded
 from btests.comparison.table_side import Side
-from btests.comparison.text_dates import parse_dates
+from btests.comparison.text_styles import parsed
 from btests.comparison.tokens import as_text, clear_marks, mark_missing
 from btests.data.column_type import converted
 from btests.data.errors import DamagedError
@@ -40,7 +40,7 @@ class ColumnReader:
     dtype : str
         Arrow type of the cells without marks, as text; empty to keep their type.
     form : str
-        Format of dates in text; empty if there are none.
+        Style of dates or numbers in text; empty if there are none.
     offset : int or Decimal
         Subtracted from whole numbers beyond 2^53.
     as_text : str
@@ -71,7 +71,7 @@ class ColumnReader:
         except pa.ArrowInvalid:
             raise ValueError(self._complaint(found, where, before)) from None
         if self.form:
-            dates = parse_dates(found, self.form)
+            dates = parsed(found, self.form)
             if dates.null_count > found.null_count:
                 raise ValueError(self._complaint(found, where, before))
             found = dates
@@ -87,7 +87,7 @@ class ColumnReader:
             (place, cell) for place, cell in enumerate(column.to_pylist(), 1) if not self._is_good(cell, column.type)
         )
         row = "" if before is None else f" in row {before + place}"
-        kind = f"dates of the form {self.form}" if self.form else "numbers of one size" if self.offset else self.dtype
+        kind = f"cells of the form {self.form}" if self.form else "numbers of one size" if self.offset else self.dtype
         return (
             f"column {self.name!r} of {where!r} has {str(cell)[:40]!r}{row}, and the rows that were drawn have "
             f"{kind}; correct it, or exclude the column with {option('exclude', self.name)}"
@@ -99,7 +99,7 @@ class ColumnReader:
             return True
         one = pa.array([cell], dtype)
         if self.form:
-            return bool(parse_dates(one, self.form).null_count == 0)
+            return bool(parsed(one, self.form).null_count == 0)
         try:
             if self.dtype:
                 converted(one, pa.type_for_alias(self.dtype))
@@ -137,7 +137,7 @@ def _reader(cells: Cells, states: tuple[Any, ...], form: str, options: Options) 
     dtype = "" if is_same else {"double": "float64"}.get(str(clear.type), str(clear.type))
     as_text = ""
     offset: int | Decimal = 0
-    if name in options.categories and kind_of(clear.type) != "category":
+    if kind_of(last.type) == "category" and kind_of(clear.type) != "category":
         whole = not pa.types.is_floating(clear.type) or not pc.any(pc.match_substring(last, ".")).as_py()
         as_text = "whole" if whole else "any"
     elif (last is not clear and pa.types.is_integer(clear.type)) or (

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from btests._imports import arrow
 from btests.comparison.cells import Cells, pool, show_value
 from btests.comparison.sources import load
-from btests.comparison.text_dates import read_dates
+from btests.comparison.text_styles import read_texts
 from btests.comparison.tokens import as_categories, mark_missing
 from btests.plan import Array, Index
 from btests.scaling import robust_scale
@@ -170,8 +171,9 @@ def _read_as(kind: str, name: str, column: Any) -> Cells:
     """Return an arrow column as cells of a kind."""
     if kind == "category":
         column = as_categories(column)
-    if kind == "time":
-        column, *_ = read_dates(column, column.slice(0, 0), name, [])
+    if kind in ("time", "number"):
+        field = arrow().field(name, column.type)
+        column, *_ = read_texts((column, column.slice(0, 0)), (field, field), None, ("the table", ""), [])
     cells = pool(name, column, column.slice(0, 0))
     if cells.kind != kind and cells.present.any():
         raise ValueError(f"column {name!r} of the table is of the kind {cells.kind}, and {kind} where it was learned")

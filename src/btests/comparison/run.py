@@ -20,7 +20,7 @@ from btests.comparison.compare_options import Options, Progress
 from btests.comparison.describe import describe
 from btests.comparison.encoded_source import EncodedSource, column_readers
 from btests.comparison.encoding import Encoding
-from btests.comparison.first_pass import Draw, FirstPass, first_pass
+from btests.comparison.first_pass import FirstPass, first_pass
 from btests.comparison.format import option
 from btests.comparison.groupby import split_by
 from btests.comparison.joint import Joint, joint_in_memory, joint_of_sources, null_in_pieces
@@ -33,6 +33,7 @@ from btests.comparison.pieces import (
     rows_to_draw,
     two_tables,
 )
+from btests.comparison.reservoir import Draw
 from btests.comparison.results import Comparison
 from btests.comparison.row_units import take_units
 from btests.comparison.sources import Loaded, distinct_names, load, unused_options
@@ -171,7 +172,7 @@ def _first_passes(
     found: list[FirstPass] = []
     for side in sides:
         before = sum(one.side.n_rows for one in found)
-        found += first_pass(side, by, draw, skipped=skipped, report=partial(report, before))
+        found += first_pass(side, by, draw, marks=options.missing, skipped=skipped, report=partial(report, before))
     return found[0], found[1]
 
 

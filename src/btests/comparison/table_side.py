@@ -117,7 +117,7 @@ class Side:
             raise DamagedError(f"{part.path!r} has changed while it was read") from None
 
     def _schema(self) -> Any:
-        return arrow().schema([(name, own.dtype) for name, own in zip(self.read, self.types, strict=True)])
+        return arrow().schema([own.field(name) for name, own in zip(self.read, self.types, strict=True)])
 
 
 def open_side(path: str, name: str, text: TextFormat, skipped: list[str] | None, memory: int | None = None) -> Side:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from importlib import import_module
 from typing import Any
@@ -35,36 +36,34 @@ _MOST = 0.9
 _UTC = {"UTC", "Etc/UTC", "GMT", "Z", "+00:00", "Universal", "Zulu"}
 
 
-def read_dates(a: Any, b: Any, name: str, notes: list[str]) -> tuple[Any, Any, str]:
-    """Return two arrow columns with dates parsed from text if both allow it, and the format, empty for other columns.
-
-    Columns of times are unchanged.
-    """
-    pa = arrow()
-    texts = [column for column in (a, b) if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)]
-    others = [c for c in (a, b) if not any(c is text for text in texts)]
-    if not texts or not all(pa.types.is_temporal(c.type) or pa.types.is_null(c.type) for c in others):
-        return a, b, ""
+def are_dates(texts: Sequence[Any]) -> bool:
+    """Return whether nearly all of the first cells of text columns look like dates."""
     first = [cell for text in texts for cell in text.slice(0, _FIRST).to_pylist() if cell is not None]
     like = sum(_LIKE_DATE.match(cell) is not None for cell in first)
-    if not first or like < _MOST * len(first):
-        return a, b, ""
-    formats = date_formats(texts)
+    return bool(first) and like >= _MOST * len(first)
+
+
+def fitting_dates(text: Any, styles: Sequence[str] = (*_FORMS, _ISO)) -> tuple[str, ...]:
+    """Return the date formats that fit every cell of a text column."""
+    return tuple(form for form in styles if _fits(text, form))
+
+
+def chosen_date(formats: Sequence[str], texts: Sequence[Any], name: str, notes: list[str]) -> str:
+    """Return the date format of text columns that hold dates, of those that fit all cells; empty with a note if none.
+
+    The last resort is ISO 8601.
+    """
+    formats = [form for form in formats if form != _ISO] or list(formats)
     if len(formats) == 1:
         notes.append(f"column {name!r} holds dates as text, read as {formats[0]}")
-        a, b = (parse_dates(c, formats[0]) if any(c is text for text in texts) else c for c in (a, b))
-        return a, b, formats[0]
+        return formats[0]
     if formats:
         notes.append(f"column {name!r} holds dates as text, with the day or the month first: taken as text")
     else:
-        notes.append(f"column {name!r} holds dates as text, not all of one form ({_odd(texts)!r}): taken as text")
-    return a, b, ""
-
-
-def date_formats(texts: list[Any]) -> list[str]:
-    """Return the date formats that fit every cell of some text columns."""
-    formats = [form for form in _FORMS if _fits(texts, form)]
-    return formats or [f for f in (_ISO,) if _fits(texts, f)]
+        odd = _odd(texts)
+        such = "" if odd is None else f" ({odd!r})"
+        notes.append(f"column {name!r} holds dates as text, not all of one form{such}: taken as text")
+    return ""
 
 
 def note_zones(a: Any, b: Any, name: str, sides: tuple[str, str], notes: list[str]) -> None:
@@ -83,11 +82,12 @@ def note_zones(a: Any, b: Any, name: str, sides: tuple[str, str], notes: list[st
         notes.append(f"column {name!r} has times of {shown}: compared, and shown, in UTC")
 
 
-def _fits(texts: list[Any], form: str) -> bool:
+def _fits(text: Any, form: str) -> bool:
     """Whether every cell is of that form."""
-    if any(parse_dates(text.slice(0, _FIRST), form).null_count > text.slice(0, _FIRST).null_count for text in texts):
+    first = text.slice(0, _FIRST)
+    if parse_dates(first, form).null_count > first.null_count:
         return False
-    return all(parse_dates(text, form).null_count == text.null_count for text in texts)
+    return bool(parse_dates(text, form).null_count == text.null_count)
 
 
 def parse_dates(column: Any, form: str) -> Any:
@@ -132,8 +132,8 @@ def _parsed_iso(column: Any) -> Any:
     return pa.chunked_array([pa.nulls(len(column), pa.timestamp("us"))])
 
 
-def _odd(texts: list[Any]) -> str:
-    """Return a cell that is not a date, or not one of the format that fits most cells."""
+def _odd(texts: Sequence[Any]) -> str | None:
+    """Return a cell that is not a date, or not one of the format that fits most cells; None if there is none."""
     cells: list[str] = [cell for text in texts for cell in text.to_pylist() if cell is not None]
     odd = next((cell for cell in cells if not _LIKE_DATE.match(cell)), None)
     if odd is None:
@@ -142,5 +142,5 @@ def _odd(texts: list[Any]) -> str:
         parsed = (date for text in texts for date in parse_dates(text, best).to_pylist())
         given = (cell for text in texts for cell in text.to_pylist())
         unread = (cell for cell, date in zip(given, parsed, strict=True) if cell is not None and date is None)
-        odd = next(unread, cells[0])
-    return odd[:40]
+        odd = next(unread, None)
+    return None if odd is None else odd[:40]

@@ -17,6 +17,9 @@ from btests.comparison.format import option, quoted_list
 _NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
 _COMMA_NUMBER = re.compile(r"^\s*[+-]?\d+,\d+\s*$")
 
+# Those in which the comma may group digits.
+_GROUPED = re.compile(r"^\s*[+-]?[1-9]\d{0,2},\d{3}\s*$")
+
 # A text column is numeric with markers if it has at most _MOST_MARKS markers and at least _LEAST_NUMBERS numbers.
 _MOST_MARKS = 2
 _LEAST_NUMBERS = 3
@@ -42,7 +45,8 @@ def mark_missing(table: Any, marks: Sequence[str]) -> Any:
         column = table[name]
         found = _without(column, marks)
         if found is not column:
-            table = table.set_column(table.column_names.index(name), name, found)
+            place = table.column_names.index(name)
+            table = table.set_column(place, table.schema.field(place).with_type(found.type), found)
     return table
 
 
@@ -136,9 +140,9 @@ def hint_at_marks(name: str, columns: Sequence[Any]) -> str | None:
     for column in texts:
         words.update(word for word in pc.unique(column).to_pylist() if word is not None)
     marks = sorted(word for word in words if not number.match(word))
-    commas = [word for word in marks if _COMMA_NUMBER.match(word)]
-    if len(commas) >= _LEAST_NUMBERS and len(commas) > 0.9 * len(words):
-        return f"column {name!r} holds numbers with a decimal comma, such as {commas[0]!r}: taken as text"
+    hint = _hint_at_commas(name, marks, len(words))
+    if hint is not None:
+        return hint
     numbers = len(words) - len(marks)
     if not marks or len(marks) > _MOST_MARKS or numbers < max(_LEAST_NUMBERS, 3 * len(marks)):
         return None
@@ -149,6 +153,18 @@ def hint_at_marks(name: str, columns: Sequence[Any]) -> str | None:
         f"column {name!r} holds numbers but for {shown}: taken as text; "
         f"{option('missing', [mark.strip() for mark in marks])} reads such cells as missing"
     )
+
+
+def _hint_at_commas(name: str, words: Sequence[str], n_all: int) -> str | None:
+    """Return a hint if words that are no numbers, of so many in all, are numbers with commas."""
+    comma, commas = option("decimal", ","), [word for word in words if _COMMA_NUMBER.match(word)]
+    if words and all(map(_GROUPED.match, words)):
+        what = f"holds numbers such as {words[0]!r}, whose comma may be decimal or group digits: taken as text"
+        return f"column {name!r} {what}; {option('decimal', '.')} or {comma} says which"
+    if len(commas) >= _LEAST_NUMBERS and len(commas) > 0.9 * n_all:
+        what = f"holds numbers with a decimal comma, such as {commas[0]!r}: taken as text"
+        return f"column {name!r} {what}; in CSV files {comma} reads them as numbers"
+    return None
 
 
 def first_text(column: Any, *, is_numbered: bool) -> str:

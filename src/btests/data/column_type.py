@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,13 +10,14 @@ from btests._imports import arrow
 from btests.data.text_format import comma_floats
 
 # Forms of cells of text, in the order in which they are tried: types by their names in arrow, whole numbers beyond 64
-# bits, and numbers with a decimal comma.
-_FORMS = ("int64", "bool", "date32", "time32[s]", "timestamp[s]", "timestamp[ns]", "whole", "float64", "comma")
+# bits, digits that are codes by their leading zeros, and numbers with a decimal comma.
+_FORMS = ("int64", "bool", "date32", "time32[s]", "timestamp[s]", "timestamp[ns]", "whole", "codes", "float64", "comma")
 
 # Forms that hold all cells of another one, for later cells that do not fit; what fits none is text.
 _WIDER = {
-    "int64": ("whole", "float64", "comma"),
-    "whole": ("float64", "comma"),
+    "int64": ("whole", "codes", "float64", "comma"),
+    "whole": ("codes", "float64", "comma"),
+    "codes": ("float64", "comma"),
     "float64": ("comma",),
     "date32": ("timestamp[s]", "timestamp[ns]"),
     "timestamp[s]": ("timestamp[ns]",),
@@ -25,7 +27,15 @@ _WIDER = {
 _NAMES = {"double": "float64", "date32[day]": "date32"}
 
 # What cells look like where arrow's casts take more: decimals, and 0 and 1 as truths, which are numbers first.
-_PATTERNS = {"whole": r"^\s*[+-]?\d+\s*$", "bool": r"^\s*[A-Za-z]+\s*$"}
+_WHOLE = r"^\s*[+-]?\d+\s*$"
+_PATTERNS = {"whole": _WHOLE, "codes": _WHOLE, "bool": r"^\s*[A-Za-z]+\s*$"}
+
+# Digits that are codes, such as postal ones: as numbers they would lose their zeros.
+_CODES = r"^\s*0\d+\s*$"
+
+# Whole numbers, or those before a point, that floats may round.
+_LONG = r"^\s*[+-]?\d{16,}(\.\d*)?\s*$"
+_EXACT = 2**53
 
 # Digits of whole numbers that are read exactly.
 _DIGITS = 37
@@ -52,9 +62,12 @@ class ColumnType:
         Number of cells that are not missing.
     form : str
         How cells of text are read: the name of a type, ``"whole"`` for whole numbers beyond 64 bits, ``"comma"`` for
-        numbers with a decimal comma, ``"string"``; empty before the first present cell and for cells with types.
+        numbers with a decimal comma, ``"codes"`` for digits with leading zeros, ``"string"``; empty before the first
+        present cell and for cells with types.
     has_point : bool
         Whether numbers have a decimal point that cannot group digits.
+    has_long : bool
+        Whether there are whole numbers beyond 2^53, which are rounded if the type is that of floats.
     """
 
     dtype: Any
@@ -63,6 +76,18 @@ class ColumnType:
     n_present: int = 0
     form: str = ""
     has_point: bool = False
+    has_long: bool = False
+
+    @property
+    def remark(self) -> str:
+        """What was found as text was read: ``"codes"``, ``"rounded"``, or empty."""
+        if self.form == "codes":
+            return self.form
+        return "rounded" if self.has_long and arrow().types.is_floating(self.dtype) else ""
+
+    def field(self, name: str) -> Any:
+        """Return the field of a table, with the remark as metadata."""
+        return arrow().field(name, self.dtype, metadata=remarked(self.remark))
 
     @classmethod
     def nothing(cls) -> ColumnType:
@@ -112,7 +137,8 @@ class ColumnType:
             found = _as_form(text, form)
             if found is not None:
                 is_point = form == "float64" and commas == "found" and comma_floats(text) is None
-                return replace(self, dtype=_dtype(form), form=form, has_point=self.has_point or is_point), found
+                seen = replace(self, dtype=_dtype(form), form=form, has_point=self.has_point or is_point)
+                return replace(seen, has_long=self.has_long or _has_long(text, found)), found
         return replace(self, dtype=arrow().string(), form="string"), text
 
     def read(self, column: Any) -> Any:
@@ -124,6 +150,42 @@ class ColumnType:
         if found is None:
             raise pa.ArrowInvalid(f"cells that are not {self.form}")
         return found
+
+
+# Metadata of the fields of a table: what was found as its text was read.
+_REMARK = b"btests.remark"
+
+
+def remarked(remark: str) -> dict[bytes, bytes] | None:
+    """Return metadata of a field with a remark; None for an empty one."""
+    return {_REMARK: remark.encode()} if remark else None
+
+
+def with_remark(table: Any, names: Sequence[str], remark: str) -> Any:
+    """Return a table whose columns of these names have a remark."""
+    schema = table.schema
+    for name in names:
+        place = schema.get_field_index(name)
+        schema = schema.set(place, schema.field(place).with_metadata(remarked(remark)))
+    return table.cast(schema) if names else table
+
+
+def whole_type() -> Any:
+    """Return the type of whole numbers beyond 64 bits."""
+    return arrow().decimal128(_DIGITS, 0)
+
+
+def has_huge(cells: Any) -> bool:
+    """Return whether cells are numbers, some of which are beyond 2^53."""
+    if not _is_number(cells.type):
+        return False
+    ends = arrow("pyarrow.compute").min_max(cells).as_py()
+    return ends["min"] is not None and max(ends["max"], -ends["min"]) > _EXACT
+
+
+def remark_of(field: Any) -> str:
+    """Return the remark in the metadata of a field, ``"codes"`` or ``"rounded"``; empty without one."""
+    return str((field.metadata or {}).get(_REMARK, b"").decode())
 
 
 def converted(column: Any, dtype: Any) -> Any:
@@ -157,7 +219,18 @@ def _is_number(dtype: Any) -> bool:
 
 def _dtype(form: str) -> Any:
     pa = arrow()
-    return {"whole": pa.decimal128(_DIGITS, 0), "comma": pa.float64()}.get(form) or pa.type_for_alias(form)
+    own = {"whole": whole_type(), "codes": pa.string(), "comma": pa.float64()}
+    return own.get(form) or pa.type_for_alias(form)
+
+
+def _has_long(text: Any, cells: Any) -> bool:
+    """Return whether some numbers are beyond 2^53, and have all their digits in the text."""
+    pa, pc = arrow(), arrow("pyarrow.compute")
+    if pa.types.is_decimal(cells.type):
+        return True
+    if not has_huge(cells):
+        return False
+    return bool(pa.types.is_integer(cells.type) or pc.any(pc.match_substring_regex(text, _LONG)).as_py())
 
 
 def _as_form(text: Any, form: str) -> Any | None:
@@ -167,6 +240,8 @@ def _as_form(text: Any, form: str) -> Any | None:
         return comma_floats(text)
     pattern = _PATTERNS.get(form)
     if pattern is not None and not pc.all(pc.match_substring_regex(text, pattern)).as_py():
+        return None
+    if form in ("int64", "whole") and pc.any(pc.match_substring_regex(text, _CODES)).as_py():
         return None
     try:
         return converted(text, _dtype(form))

@@ -43,7 +43,7 @@ def typed(parts: Sequence[TextTable]) -> Any:
     pa = arrow()
     for part in parts[1:]:
         check_same_columns(parts[0].where, parts[0].cells.column_names, part.where, part.cells.column_names)
-    columns = {}
+    columns, fields = [], []
     for name in parts[0].cells.column_names:
         seen, found = ColumnType.nothing(), []
         for part in parts:
@@ -51,8 +51,9 @@ def typed(parts: Sequence[TextTable]) -> Any:
                 seen, cells = seen.fitted(text, part.commas)
                 found.append((text, seen.form, cells))
         chunks = [cells if form == seen.form else seen.read(text) for text, form, cells in found]
-        columns[name] = pa.chunked_array(chunks, seen.dtype)
-    return pa.table(columns)
+        columns.append(pa.chunked_array(chunks, seen.dtype))
+        fields.append(seen.field(name))
+    return pa.table(columns, schema=pa.schema(fields))
 
 
 def read_csv(

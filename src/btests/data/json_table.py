@@ -5,14 +5,15 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from btests._imports import arrow
-from btests._text import shortened
+from btests.data.column_type import has_huge, remark_of, whole_type, with_remark
 from btests.data.errors import DamagedError, quoted
 from btests.data.formats import UTF_8
+from btests.data.json_checks import complaint, refuse_depth, refuse_keys, refuse_null
 
 # Space between elements, and a line end, which texts of JSON hold as an escape only.
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -82,22 +83,8 @@ _LONGEST = 2**24
 # Bytes that show whether JSON is an array.
 _START = 4096
 
-# Values inside one another at most.
-_DEEPEST = 500
-
-# Characters of a message of pyarrow that a message quotes.
-_MESSAGE = 160
-
-# A key; bytes in which keys are found at a time; cells of a table, and cells for each value, at most.
-_KEY = re.compile(rb'"([^"]*)"\s*:')
-_PIECE = 2**22
-_MOST_CELLS, _SPARSEST = 2_000_000, 20
-
-# A line that is null, maybe after the mark of UTF-8.
-_NULL = re.compile(rb"(?m)(?:\A\xef\xbb\xbf|^)[ \t\r]*null\b")
-
-# Brackets, and texts, in which brackets are none.
-_MARK = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]')
+# Whole numbers with more digits than floats hold, or those before a point.
+_LONG = re.compile(rb"[:\s]-?\d{16,}[.,}\s]")
 
 
 def read_json(data: bytes, where: str, texts: tuple[str, ...] = (), *, first_line: int = 1) -> Any:
@@ -116,18 +103,46 @@ def read_json(data: bytes, where: str, texts: tuple[str, ...] = (), *, first_lin
     first_line : int
         Number of the first line in the file.
     """
-    pa, reader = arrow(), arrow("pyarrow.json")
-    _refuse_depth(data, where, first_line)
-    _refuse_nothing(data, where, first_line)
-    _refuse_keys(data, where)
-    options = reader.ParseOptions(explicit_schema=pa.schema([(name, pa.string()) for name in texts]))
+    pa = arrow()
+    refuse_depth(data, where, first_line)
+    refuse_null(data, where, first_line)
+    refuse_keys(data, where)
+    types = dict.fromkeys(texts, pa.string())
     try:
-        table = reader.read_json(pa.BufferReader(data), reader.ReadOptions(block_size=len(data) + 1), options)
+        table = _parsed(data, types)
     except pa.ArrowInvalid as error:
-        raise _complaint(str(error), data, where, first_line) or error from None
+        raise complaint(str(error), data, where, first_line) or error from None
     table.validate(full=True)  # pyarrow takes texts that are not UTF-8
     assert table.column_names is not None, "reading names decodes them"
-    return table
+    return _with_digits(table, data, types)
+
+
+def _parsed(data: bytes, types: Mapping[str, Any]) -> Any:
+    pa, reader = arrow(), arrow("pyarrow.json")
+    options = reader.ParseOptions(explicit_schema=pa.schema(list(types.items())))
+    return reader.read_json(pa.BufferReader(data), reader.ReadOptions(block_size=len(data) + 1), options)
+
+
+def _with_digits(table: Any, data: bytes, types: Mapping[str, Any]) -> Any:
+    """Return a table whose whole numbers beyond 64 bits are decimals, which pyarrow takes for floats.
+
+    Beside numbers with fractions they are floats, with a remark.
+    """
+    pa = arrow()
+    floats = [
+        name for name, own in zip(table.column_names, table.columns, strict=True) if pa.types.is_floating(own.type)
+    ]
+    names = [name for name in floats if has_huge(table[name])]
+    if not names or _LONG.search(data) is None:
+        return table
+    rounded = []
+    for name in names:
+        wider = {**types, name: whole_type()}
+        try:
+            table, types = _parsed(data, wider), wider
+        except pa.ArrowInvalid:
+            rounded.append(name)
+    return with_remark(table, rounded, "rounded")
 
 
 def read_json_blocks(data: bytes, where: str, n_bytes: int) -> Any:
@@ -154,7 +169,9 @@ def _read_blocks(data: bytes, where: str, n_bytes: int) -> Any:
         except _TimesError as mixed:
             texts = (*texts, str(mixed))
             continue
-        return pa.concat_tables([part for _, part in parts], promote_options="permissive")
+        found = pa.concat_tables([part for _, part in parts], promote_options="permissive")
+        rounded = {own.name for _, part in parts for own in part.schema if remark_of(own) == "rounded"}
+        return with_remark(found, sorted(rounded), "rounded")
 
 
 class _TimesError(Exception):
@@ -177,90 +194,6 @@ def _unified(schema: Any, other: Any, where: str, line: int) -> Any:
                 what = f"{where!r} has cells of type {types[1]} in column {name!r} from line {line} on"
                 raise DamagedError(f"{what}, and of type {types[0]} before; a column must be of one type") from None
         raise
-
-
-# Words of pyarrow for types of values.
-_TYPES = {
-    **{"null": "null", "boolean": "true or false", "number": "a number", "string": "text"},
-    **{"array": "an array", "object": "an object"},
-}
-
-
-def _complaint(message: str, data: bytes, where: str, first_line: int) -> DamagedError | None:
-    """Return an error that names the line in place of a message of pyarrow, which counts records from 0."""
-    found = re.fullmatch(r"JSON parse error: (.*) in row (\d+)", message, re.DOTALL)
-    if found is None:
-        return None
-    line = first_line + _line_of(data, int(found[2]))
-    place = f"line {line}"
-    mixed = re.fullmatch(r"Column\(/?(.*)\) changed from (\w+) to (\w+)", found[1], re.DOTALL)
-    if mixed is None:
-        twice = re.fullmatch(r"Column\(/?(.*)\) was specified twice", found[1], re.DOTALL)
-        if twice is not None:
-            return DamagedError(f"{where!r} has the key {quoted(twice[1])} twice in {place}")
-        return DamagedError(f"{where!r} is damaged or cut off in {place}: {shortened(found[1].rstrip('.'), _MESSAGE)}")
-    before, after = (_TYPES.get(name, name) for name in mixed.groups()[1:])
-    if not mixed[1]:
-        return _no_object(where, after, line)
-    what = f"{where!r} has {after} in {place}, column {quoted(mixed[1])}, and {before} in lines before"
-    return DamagedError(f"{what}; a column must be of one type")
-
-
-def _line_of(data: bytes, record: int) -> int:
-    """Return the line of a record, both counted from 0; blank lines hold none."""
-    records = -1
-    for number, line in enumerate(io.BytesIO(data)):
-        records += not line.isspace()
-        if records == record:
-            return number
-    return max(0, data.count(b"\n") - 1)
-
-
-def _refuse_depth(data: bytes, where: str, first_line: int) -> None:
-    """Raise where values are nested so deep that pyarrow runs out of stack."""
-    if data.count(b"[") + data.count(b"{") <= _DEEPEST:
-        return
-    for number, line in enumerate(data.splitlines(), start=first_line):
-        if line.count(b"[") + line.count(b"{") <= _DEEPEST:
-            continue
-        depth = deepest = 0
-        for mark in _MARK.findall(line):
-            depth += (mark in (b"[", b"{")) - (mark in (b"]", b"}"))
-            deepest = max(deepest, depth)
-        if deepest > _DEEPEST:
-            raise DamagedError(f"line {number} of {where!r} is nested {deepest} deep, and at most {_DEEPEST} are read")
-
-
-def _refuse_nothing(data: bytes, where: str, first_line: int) -> None:
-    """Raise at a line that is null: where the first is, pyarrow ends the process."""
-    found = _NULL.search(data)
-    if found is not None:
-        raise _no_object(where, "null", first_line + data.count(b"\n", 0, found.start()))
-
-
-def _no_object(where: str, what: str, line: int) -> DamagedError:
-    return DamagedError(f'{where!r} has {what} in line {line}; each line must be an object, such as {{"a": 1}}')
-
-
-def _refuse_keys(data: bytes, where: str) -> None:
-    """Raise where lines have so many different keys that nearly all cells of the table would be missing ones.
-
-    Each line has a cell for each key: lines with a key of their own would take time and memory by the square of them.
-    """
-    n_lines = data.count(b"\n") + 1
-    if n_lines * data.count(b":") <= _MOST_CELLS:
-        return
-    keys: set[bytes] = set()
-    n_values = 0
-    for start in range(0, len(data), _PIECE):
-        found = _KEY.findall(data, start, start + _PIECE)
-        n_values += len(found)
-        keys.update(found)
-    if n_lines * len(keys) > _MOST_CELLS + _SPARSEST * n_values:
-        raise ValueError(
-            f"{where!r} has {len(keys)} different keys in {n_lines} lines, so that nearly all cells would be "
-            "missing; write names that vary as values of a key"
-        )
 
 
 def line_blocks(file: Any, where: str, n_bytes: int, longest: int = _LONGEST) -> Iterator[tuple[int, bytes]]:
