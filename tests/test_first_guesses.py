@@ -53,6 +53,8 @@ WORKING: dict[str, Callable[[], Any]] = {
     "to_json": lambda: json.loads(compare(A, B, seed=0).to_json())["verdict"]["different"],
     "groups to_frame": lambda: len(compare(BOTH, by="shop", seed=0).to_frame()) == 2,
     "interval": lambda: btest(X, Y, seed=0).confidence_interval(0.9).low < 1.0,
+    "effect of the tables": lambda: 0.0 < compare(A, B, seed=0)["amount"].effect <= compare(A, B, seed=0).effect <= 1.0,
+    "stream with rng": lambda: btests.Stream("energy", rng=3) is not None,  # type: ignore[call-arg]
     "public names": lambda: not [name for name in dir(btests) if name.startswith("_")],
     "version": lambda: bool(btests.__version__),
 }
@@ -77,6 +79,27 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "rng below 0": (lambda: btest(X, Y, rng=-1), ValueError, "at least 0"),  # type: ignore[call-arg]
     "a kernel's name": (lambda: btest(X, Y, kernel="gaussain"), ValueError, "did you mean 'gaussian'"),
     "a null's name": (lambda: btest(X, Y, null="permutations"), ValueError, "did you mean 'permutation'"),
+    "level of compare": (lambda: compare(A, B, level=0.1), TypeError, "did you mean alpha"),  # type: ignore[call-overload]
+    "cols": (lambda: compare(A, B, cols=["amount"]), TypeError, "did you mean columns"),  # type: ignore[call-overload]
+    "ignore": (lambda: compare(A, B, ignore="amount"), TypeError, "did you mean exclude"),  # type: ignore[call-overload]
+    "drop": (lambda: compare(A, B, drop="amount"), TypeError, "did you mean exclude"),  # type: ignore[call-overload]
+    "groupby": (lambda: compare(BOTH, groupby="shop"), TypeError, "did you mean by"),  # type: ignore[call-overload]
+    "threshold": (lambda: compare(A, B, threshold=0.1), TypeError, "did you mean tolerance"),  # type: ignore[call-overload]
+    "output": (lambda: compare(A, B, output="page.html"), TypeError, r"found\.to_html"),  # type: ignore[call-overload]
+    "a page as report": (lambda: compare(A, B, report="page.html"), TypeError, r"found\.to_html"),  # type: ignore[call-overload]
+    "labels": (lambda: ksample_test(X, Y, labels=["a", "b"]), TypeError, "did you mean names"),  # type: ignore[call-arg]
+    "method of independence": (
+        lambda: independence_test(X, Y, test="dcov"),  # type: ignore[call-arg]
+        TypeError,
+        "did you mean statistic",
+    ),
+    "alpha of a stream": (lambda: btests.Stream(alpha=0.05), TypeError, r"Stream\(\).*rejects"),  # type: ignore[call-arg]
+    "window": (lambda: btests.SequentialTest(window=9), TypeError, "did you mean window_size"),  # type: ignore[call-arg]
+    "alpha of a sequential test": (
+        lambda: btests.SequentialTest(alpha=0.05),  # type: ignore[call-arg]
+        TypeError,
+        r"SequentialTest\(\).*rejects",
+    ),
     "no such column": (lambda: compare(A, B, seed=0)["amuont"], KeyError, "did you mean 'amount'"),
     "truth": (lambda: bool(compare(A, B, seed=0)), TypeError, r"found\.different"),
     "compare, a column": (lambda: compare(BOTH, by="shp"), ValueError, "shop"),
@@ -99,6 +122,11 @@ COMMANDS: dict[str, tuple[int, str]] = {
     "compare a.csv b.csv --json": (1, '"schema"'),
     "help": (0, "compare"),
     "--version": (0, "btests"),
+    "-v": (0, "btests"),
+    "a.csv b.csv --level 0.01 --cols amount": (1, "at level 0.01"),
+    "a.csv b.csv --drop paid -v": (1, "excluded    'paid'"),
+    "a.csv b.csv --ignore=paid -o words.html": (1, "words.html"),
+    "a.csv b.csv --sep ,": (1, "differ"),
     "compre a.csv b.csv": (2, "Did you mean 'compare'"),
     "compare a.csv b.csv --sed 3": (2, "--seed"),
     "compare a.csv c.csv": (2, "no file 'c.csv'"),

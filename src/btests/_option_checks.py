@@ -27,13 +27,34 @@ _DRAWS = "draws belong to the null distribution: null=SignFlip(n_resamples=1999)
 _BANDWIDTH = "a bandwidth belongs to the kernel, exp(-d^2 / (2 bandwidth^2)): kernel=Gaussian(bandwidth=1.0)"
 _LEVEL = "a test returns a p-value, and the result is asked for a level: result.rejects(0.05)"
 
+# Arguments of a function for which people have other names; the first that it has is meant.
+_SYNONYMS = {
+    **dict.fromkeys(("level", "significance_level", "significance"), ("alpha",)),
+    **dict.fromkeys(("cols", "usecols", "features", "variables", "include"), ("columns",)),
+    **dict.fromkeys(("ignore", "drop", "skip", "excluded"), ("exclude",)),
+    **dict.fromkeys(("sep", "separator"), ("delimiter",)),
+    **dict.fromkeys(("group", "groups", "groupby", "group_by", "split"), ("by", "names")),
+    **dict.fromkeys(("na_values", "na", "nan"), ("missing",)),
+    **dict.fromkeys(("categorical", "cat_columns"), ("categories",)),
+    **dict.fromkeys(("threshold", "min_effect", "delta"), ("tolerance",)),
+    **dict.fromkeys(("id", "key", "cluster", "unit_column"), ("unit", "units")),
+    **dict.fromkeys(("n_jobs", "num_threads", "threads", "nthreads"), ("n_threads", "workers")),
+    **dict.fromkeys(("labels", "sample_names"), ("names",)),
+    **dict.fromkeys(("method", "test"), ("statistic",)),
+    **dict.fromkeys(("window",), ("window_size",)),
+    **dict.fromkeys(("nrows", "sample", "n_rows", "max_samples"), ("max_rows",)),
+}
+
+_PAGE = "a page is written by its result: found.to_html('report.html')"
+
 # Advice on arguments of other packages that have no counterpart here.
 _ADVICE = {
     **dict.fromkeys(("n_permutations", "n_resamples", "permutations", "n_perm", "reps", "num_resamples"), _DRAWS),
     **dict.fromkeys(("sigma", "bandwidth", "lengthscale", "length_scale"), _BANDWIDTH),
     "gamma": f"{_BANDWIDTH}, with bandwidth = (2 gamma)^-1/2",
     **dict.fromkeys(("alpha", "level", "significance_level", "p_val"), _LEVEL),
-    **dict.fromkeys(("n_jobs", "num_threads", "threads"), "the number of threads is n_threads"),
+    **dict.fromkeys(("output", "out", "html", "path", "save", "to_html"), _PAGE),
+    **dict.fromkeys(("json", "as_json"), "JSON is a method of the result: found.to_json()"),
     **dict.fromkeys(("axis", "axes"), "rows are observations and columns are coordinates of one joint test"),
     "alternative": "the test is against every other distribution, and has no direction",
     "verbose": "progress is reported to a function: progress=print",
@@ -130,14 +151,15 @@ def as_array(what: str, value: object) -> np.ndarray[Any, Any]:
 
 
 def corrects_keywords(function: Callable[P, T]) -> Callable[P, T]:
-    """Return a function that takes ``rng`` or ``random_state`` for its ``seed``, and gives advice on unknown keywords.
+    """Return a function, or ``__init__``, that takes ``rng`` or ``random_state`` for ``seed``, and gives advice.
 
-    ``seed`` and its other names may be a `numpy.random.Generator`, `RandomState` or `SeedSequence`, from which one
-    seed is drawn. Where a function takes ``by`` and values of it, ``a`` and ``b`` are these, as on the command line.
+    Advice is on unknown keywords. ``seed`` and its other names may be a `numpy.random.Generator`, `RandomState` or
+    `SeedSequence`, from which one seed is drawn. Where a function takes ``by`` and values of it, ``a`` and ``b`` are
+    these, as on the command line.
     """
     code = function.__code__
-    known = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
-    name = function.__name__
+    known = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]) - {"self"}
+    name = function.__qualname__.removesuffix(".__init__")
 
     @wraps(function)
     def call(*arguments: P.args, **keywords: P.kwargs) -> T:
@@ -167,9 +189,10 @@ def _corrected(name: str, known: frozenset[str], n_given: int, keywords: Mapping
 
 
 def _advice(keyword: str, known: frozenset[str]) -> str:
-    if keyword in _ADVICE:
+    meant = next((name for name in _SYNONYMS.get(keyword, ()) if name in known), None)
+    if meant is None and keyword in _ADVICE and (_ADVICE[keyword] != _PAGE or "tolerance" in known):
         return f"; {_ADVICE[keyword]}"
-    like = close_match(keyword, known)
+    like = meant or close_match(keyword, known)
     return f"; did you mean {like}?" if like else f"; there are {', '.join(sorted(known))}"
 
 

@@ -18,7 +18,7 @@ _NONE = re.compile(
     re.IGNORECASE,
 )
 
-_SHARE = re.compile(r"at least ([\d.e-]+) % of the rows differ")
+_SHARE = re.compile(r"at least ([\d.e-]+) % of the rows changed")
 
 
 def contradictions(document: Document, text: str) -> list[str]:
@@ -104,6 +104,13 @@ def _of_effect(document: Document) -> Iterator[str]:
     bound = effect["total_variation_bound"]
     if bound is not None and bound > most + 1e-12:
         yield f"at least {bound} of the rows differ, and the verdict finds no more than {most}"
+    share, largest = effect["share"], document["columns"][0]["effect"]
+    if not max(min(largest, most), bound or 0.0) <= share <= most + 1e-12:
+        yield f"effect {share}, a column of {largest}, a bound of {bound}, and the verdict finds no more than {most}"
+    if (share > 0.0) != ("of the rows changed" in effect["meaning"] and "lower bound" not in effect["meaning"]):
+        yield f"effect {share}: {effect['meaning']}"
+    if document["detectable"] is not None and verdict["pvalue_any_difference"] <= verdict["alpha"]:
+        yield "a difference was found, and the rows would have shown one"
     intervals = [(effect["low"], effect["high"]), document["test"]["confidence_interval"] or (None, None)]
     for low, high in intervals:
         if low is not None and (low > 2.0 * most**2 + 1e-12) * (most < 1.0) + (low > high):
@@ -124,7 +131,7 @@ def _of_text(document: Document, text: str) -> Iterator[str]:
     if starred != sum(column[marks] for column in document["columns"]):
         yield f"{starred} columns are marked on the screen"
     if verdict["pvalue_any_difference"] > verdict["alpha"]:
-        body = re.sub(r"(?ms)^(note|excluded)\b.*|^  column +change [^\n]*", "", text)
+        body = re.sub(r"(?ms)^(note|excluded)\b.*|^  column +change [^\n]*|^  power .*?(?=^  rows )", "", text)
         odd = _CHANGE.search(_NONE.sub("", " ".join(body.split())))
         if odd or _SHARE.search(words):
             yield f"words of a difference without one: {odd and odd[0]!r} in {body!r}"

@@ -155,4 +155,4 @@ def test_sentences_that_a_person_would_say() -> None:
     assert str(same).startswith("a and b are identical.")
     tails = {"delay": np.where(rng.random(n) < 0.5, -1.0, rng.exponential(9.0, n))}
     shifted = {"delay": np.where(rng.random(n) < 0.3, -1.0, rng.exponential(6.0, n))}
-    assert " at or below " in btests.compare(tails, shifted, seed=0)["delay"].summary
+    assert "up to " in btests.compare(tails, shifted, seed=0)["delay"].summary

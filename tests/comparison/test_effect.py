@@ -24,9 +24,9 @@ def test_the_effect_knows_neither_seed_nor_side(n_a: int, n_b: int, kernel: str 
     rng = np.random.default_rng(0)
     a, b = table(rng, n_a), table(rng, n_b, 0.4)
     found = [btests.compare(*sides, seed=s, kernel=kernel) for s in (0, 7) for sides in ((a, b), (b, a))]
-    effects = [one.effect.summary.mean() for one in found]
+    effects = [one.effect_test.summary.mean() for one in found]
     np.testing.assert_allclose(effects, effects[0], rtol=1e-9)
-    intervals = [one.effect.confidence_interval(0.95) for one in found]
+    intervals = [one.effect_test.confidence_interval(0.95) for one in found]
     np.testing.assert_allclose(intervals, np.tile(intervals[0], (4, 1)), rtol=1e-9)
     # The p-values are of the seed, and not of the side.
     for one, other in ((found[0], found[1]), (found[2], found[3])):

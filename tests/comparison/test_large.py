@@ -120,17 +120,19 @@ def test_the_joint_test_is_that_of_all_rows(write: Callable[[Any, str], str], ta
     assert (found.result.statistic, found.result.pvalue) == (alone.statistic, alone.pvalue)
     assert np.array_equal(found.result.block_values, alone.block_values)
     assert found.result.kernel == alone.kernel
-    centre = next(c.kernel for c in alone.candidates if c.kernel == found.effect.kernel)
+    centre = next(c.kernel for c in alone.candidates if c.kernel == found.effect_test.kernel)
     fixed = btests.btest(x, y, kernel=centre, block_size=67, seed=3)
     # A family is computed at once, by other sums.
-    assert np.isclose(found.effect.summary.mean(), fixed.summary.mean(), rtol=1e-9, atol=1e-12)
+    assert np.isclose(found.effect_test.summary.mean(), fixed.summary.mean(), rtol=1e-9, atol=1e-12)
 
 
 def test_formats_agree(tables: tuple[Any, Any]) -> None:
     answers = []
     for write in FORMATS:
         found = in_pieces(*(write(table, name) for table, name in zip(tables, "ab", strict=True)))
-        answers.append((found.pvalue, found.effect.summary.mean(), sorted((c.name, c.pvalue) for c in found.columns)))
+        answers.append(
+            (found.pvalue, found.effect_test.summary.mean(), sorted((c.name, c.pvalue) for c in found.columns))
+        )
     assert all(answer == answers[0] for answer in answers)
 
 
@@ -165,7 +167,7 @@ def test_sides_change_places(tables: tuple[Any, Any]) -> None:
     one, two = in_pieces(a, b), in_pieces(b, a)
     assert one.pvalue == two.pvalue
     assert one.result.pvalue == two.result.pvalue
-    assert np.isclose(one.effect.summary.mean(), two.effect.summary.mean(), rtol=1e-9)
+    assert np.isclose(one.effect_test.summary.mean(), two.effect_test.summary.mean(), rtol=1e-9)
 
 
 def test_named_max_rows_are_all_that_is_tested(tables: tuple[Any, Any], shell: Shell) -> None:

@@ -65,7 +65,7 @@ def test_dates_are_read_in_the_format_that_fits_both_files(shell: Shell) -> None
     column_csv("b.csv", [f"{date:%m/%d/%Y}" for date in day.tolist()], seed=2)
     pieces, whole = in_pieces("a.csv", "b.csv"), btests.compare("a.csv", "b.csv", seed=1)
     assert pieces["cell"].a["max"] == whole["cell"].a["max"] == "2020-01-12"
-    assert pieces.effect.summary.mean() == pytest.approx(whole.effect.summary.mean(), rel=0.1)
+    assert pieces.effect_test.summary.mean() == pytest.approx(whole.effect_test.summary.mean(), rel=0.1)
 
 
 LATE = {
@@ -228,7 +228,7 @@ def test_nulls_that_need_all_rows_are_refused(shell: Shell) -> None:
     for null, kernel in (("normal", "gaussian"), ("sign-flip", "laplacian")):
         found = in_pieces("a.parquet", "b.parquet", null=null, kernel=kernel)
         assert found.result.n_x == 3000
-        assert found.effect.kernel == found.result.kernel
+        assert found.effect_test.kernel == found.result.kernel
 
 
 @pytest.mark.parametrize("memory", ["much", "-1GB", "0", 1.5, True])
@@ -306,4 +306,4 @@ def test_decimals_that_floats_cannot_hold_are_compared_in_pieces_too(tmp_path: P
     assert whole["z"].changed
     assert pieces["z"].changed
     assert pieces.result.pvalue < 0.01
-    assert pieces.effect.summary.mean() == pytest.approx(whole.effect.summary.mean(), rel=0.05)
+    assert pieces.effect_test.summary.mean() == pytest.approx(whole.effect_test.summary.mean(), rel=0.05)

@@ -61,7 +61,7 @@ def stop_in_the_middle(phase: str, done: int, of: int) -> None:
 
 def answer(found: Any) -> list[Any]:
     """Return what an interruption must not change."""
-    return [found.pvalue, found.result.pvalue, found.result.statistic, found.effect.summary.mean(), found.names]
+    return [found.pvalue, found.result.pvalue, found.result.statistic, found.effect_test.summary.mean(), found.names]
 
 
 @pytest.mark.usefixtures("often")

@@ -34,7 +34,7 @@ def sides(rng: np.random.Generator, what: str) -> list[dict[str, Any]]:
     [
         ("together", "missing together", "x is missing together with y more often: 0.8 % -> 9.9 %"),
         ("above", "missing by value", "x is missing where y is "),
-        ("red", "missing by value", "x is missing where colour is 'red' more often: "),
+        ("red", "missing by value", "x is missing where colour is red more often: "),
     ],
 )
 def test_relations_of_missing_cells(what: str, measure: str, text: str) -> None:

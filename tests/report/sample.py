@@ -151,6 +151,7 @@ def comparison(columns: list[dict[str, Any]] | None = None, *, different: bool =
             "beyond": None,
         },
         "effect": {
+            "share": math.sqrt(observed / 2) if different else 0.0,
             "mmd2": observed,
             "low": observed - 0.0021,
             "high": observed + 0.0021,

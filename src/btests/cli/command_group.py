@@ -17,7 +17,7 @@ from btests.cli.compare_command import compare
 from btests.cli.demo_command import demo
 from btests.cli.independence_command import independence
 from btests.cli.interrupts import leave_at_interrupt, raise_at_interrupt
-from btests.cli.options import as_flags
+from btests.cli.options import as_flags, by_their_names
 from btests.cli.terminal import echo, say, warnings_as_sentences
 
 _EXAMPLES = """\b
@@ -69,11 +69,13 @@ commands.add_command(independence)
 
 
 def _completed(arguments: Sequence[str] | None) -> list[str]:
-    """Return the arguments with ``compare`` before two files that no command precedes."""
+    """Return the arguments with ``compare`` before two files that no command precedes, and options by their names."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     first = words[0] if words else ""
     is_table = first == "-" or os.path.exists(first) or any(mark in first for mark in "./*")
-    return ["compare", *words] if first and first not in commands.commands and is_table else words
+    if first and first not in commands.commands and is_table:
+        words.insert(0, "compare")
+    return by_their_names(words)
 
 
 def run(arguments: Sequence[str] | None) -> int:

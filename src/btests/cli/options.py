@@ -131,6 +131,40 @@ def _quoted(name: str) -> str:
     return name if is_plain else '"' + name.replace('"', '""') + '"'
 
 
+# Other names of options that people type first.
+_SYNONYMS = {
+    **dict.fromkeys(("--level", "--significance", "--significance-level"), "--alpha"),
+    **dict.fromkeys(("--cols", "--column"), "--columns"),
+    **dict.fromkeys(("--ignore", "--drop", "--skip"), "--exclude"),
+    **dict.fromkeys(("-o", "--output", "--html"), "--report"),
+    **dict.fromkeys(("--sep", "--separator"), "--delimiter"),
+    **dict.fromkeys(("--group-by", "--groupby"), "--by"),
+    **dict.fromkeys(("--rng", "--random-state"), "--seed"),
+    "-v": "--verbose",
+}
+
+
+def by_their_names(words: Sequence[str]) -> list[str]:
+    """Return the words of a command with the names of options in place of others that people guess.
+
+    Examples
+    --------
+    >>> by_their_names(["compare", "a.csv", "b.csv", "--level=0.01", "-o", "page.html"])
+    ['compare', 'a.csv', 'b.csv', '--alpha=0.01', '--report', 'page.html']
+    >>> by_their_names(["demo", "-o", "blobs.png"]), by_their_names(["-v"])
+    (['demo', '--out', 'blobs.png'], ['--version'])
+    """
+    if list(words[:1]) in (["-v"], ["-V"]):
+        return ["--version", *words[1:]]
+    end = words.index("--") if "--" in words else len(words)
+    own = {} if words[:1] == ["compare"] else dict.fromkeys(("-o", "--output"), "--out")
+    found = []
+    for word in words[:end]:
+        name, mark, value = word.partition("=")
+        found.append({**_SYNONYMS, **own}.get(name, name) + mark + value)
+    return [*found, *words[end:]]
+
+
 # Flags that are not named after their parameter.
 _FLAGS = {"value_a": "--a", "value_b": "--b", "file_format": "--format"}
 

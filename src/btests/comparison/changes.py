@@ -142,9 +142,9 @@ def _numbers(cells: Cells) -> list[Change | None]:
     error = math.sqrt(sd_a**2 / n + sd_b**2 / m)
     found: list[Change | None] = []
     time = cells.kind == "time"
-    if sd_a == sd_b == 0.0 and mean_a != mean_b:
-        values = [cells.show(mean) for mean in (mean_a, mean_b)] if time else list(pair(mean_a, mean_b))
-        return [Change("mean", mean_a, mean_b, f"all {values[0]} -> all {values[1]}", math.inf)]
+    constant = [side.min() == side.max() for side in sides]
+    if any(constant):
+        return [_of_constant(cells, sides, constant)] if mean_a != mean_b or not all(constant) else []
     if error > 0.0:
         shown = [cells.show(mean_a), cells.show(mean_b)] if time else list(pair(mean_a, mean_b))
         found.append(Change("mean", mean_a, mean_b, f"mean {shown[0]} -> {shown[1]}", abs(mean_a - mean_b) / error))
@@ -160,9 +160,33 @@ def _numbers(cells: Cells) -> list[Change | None]:
     # A change of shape is reported if it is more significant than those of mean and spread.
     if errors > 1.25 * largest:
         a, b = (float((side <= point).mean()) for side in sides)
-        text = f"{percent(a)} -> {percent(b)} at or below {cells.show(point)}"
-        found.append(Change("shape", a, b, text, errors))
+        found.append(Change("shape", a, b, _shape_text(cells, point, (a, b)), errors))
     return found
+
+
+def _of_constant(cells: Cells, sides: Sequence[Array], constant: Sequence[bool]) -> Change:
+    """Return the change from or to one value: "all 1 -> all 7", or "all 1 -> 1 to 7"."""
+    a, b = (float(side.mean()) for side in sides)
+    if all(constant):
+        shown = [cells.show(value) for value in (a, b)] if cells.kind == "time" else list(pair(a, b))
+        return Change("mean", a, b, f"all {shown[0]} -> all {shown[1]}", math.inf)
+    value = float(sides[constant.index(True)][0])
+    low, high = (float((side == value).mean()) for side in sides)
+    words = [
+        f"all {cells.show(value)}" if own else " to ".join(cells.show(float(end)) for end in (side.min(), side.max()))
+        for side, own in zip(sides, constant, strict=True)
+    ]
+    return Change("shape", low, high, " -> ".join(words), share_errors(low, high, len(sides[0]), len(sides[1])))
+
+
+def _shape_text(cells: Cells, point: float, below: tuple[float, float]) -> str:
+    """Return a change of shape in words: the shares of both sides up to a value."""
+    shown = cells.show(point)
+    if set(below) == {0.0, 1.0}:
+        return " -> ".join(f"all {'up to' if share == 1.0 else 'above'} {shown}" for share in below)
+    if max(below) == 1.0:
+        return f"above {shown}: {percent(1.0 - below[0])} -> {percent(1.0 - below[1])}"
+    return f"up to {shown}: {percent(below[0])} -> {percent(below[1])}"
 
 
 def _largest_gap(x: Array, y: Array) -> tuple[float, float]:
@@ -252,7 +276,7 @@ def _period_change(cells: Cells, period: str, present: list[Mask]) -> Change:
     if period == "week":
         best = _most_changed("weekday", WEEKDAYS, shares, n, m)
         low, high = (float(share[5:].sum()) for share in shares)
-        errors = _errors(low, high, n, m)
+        errors = share_errors(low, high, n, m)
         weekend = Change("weekday", low, high, f"weekend {percent(low)} -> {percent(high)}", errors)
         return weekend if errors >= _NEARLY * best.errors else best
     best = _most_changed("time of day", _HOURS, shares, n, m)
@@ -262,13 +286,13 @@ def _period_change(cells: Cells, period: str, present: list[Mask]) -> Change:
 
 def _most_changed(what: str, names: Sequence[str], shares: list[Array], n: int, m: int) -> Change:
     """Return the change of the bin with the most standard errors."""
-    errors = [_errors(float(a), float(b), n, m) for a, b in zip(*shares, strict=True)]
+    errors = [share_errors(float(a), float(b), n, m) for a, b in zip(*shares, strict=True)]
     j = int(np.argmax(errors))
     a, b = (float(share[j]) for share in shares)
     return Change(what, a, b, f"{names[j]} {percent(a)} -> {percent(b)}", errors[j])
 
 
-def _errors(a: float, b: float, n: int, m: int) -> float:
+def share_errors(a: float, b: float, n: int, m: int) -> float:
     """Return the difference of two shares of n and m cells in standard errors."""
     p = (n * a + m * b) / (n + m)
     error = math.sqrt(max(p * (1.0 - p), 1e-12) * (1.0 / n + 1.0 / m))
@@ -289,4 +313,6 @@ def _clock(cells: Cells, present: list[Mask], shares: Array) -> tuple[Change, fl
     shown = [f"{int(t // 3600):02d}:{int(t // 60 % 60):02d}" for t in ((a + start) % _DAY, (b + start) % _DAY)]
     text = f"time of day: median {shown[0]} -> {shown[1]}"
     low, high = (a + start) % _DAY, (b + start) % _DAY
-    return Change("time of day", low, high, text, _errors(below[0], below[1], len(sides[0]), len(sides[1]))), abs(a - b)
+    return Change("time of day", low, high, text, share_errors(below[0], below[1], len(sides[0]), len(sides[1]))), abs(
+        a - b
+    )

@@ -159,6 +159,8 @@ def compare(
     options = Options.of(locals())  # before any other name: each option is an argument, and a field with its check
     began = time.perf_counter()
     check_callback("progress", progress, "the share of the work that is done")
+    if isinstance(report, (str, os.PathLike)):
+        raise TypeError("report must be a function; a page is written by the result: found.to_html('report.html')")
     check_callback("report", report, "what is being done, the rows done and the rows in all")
     if seed is None:
         saved = None if options.checkpoint is None else saved_seed(options.checkpoint)

@@ -12,9 +12,10 @@ from btests.comparison.cells import Cells
 from btests.comparison.changes import changes, describe_levels, describe_side
 from btests.comparison.charts import column_chart, examples, histogram, most_changed_pair, witness
 from btests.comparison.compare_options import Options
+from btests.comparison.detectable import POWER, Design, column_level, detectable_share, detectable_shift
 from btests.comparison.features import pooled_ranks
 from btests.comparison.format import option, short_name
-from btests.comparison.pairs import relation_measure
+from btests.comparison.relations import relation_measure
 from btests.comparison.results import Column, Comparison, Relation
 from btests.comparison.scores import Scored
 from btests.comparison.tests import ComponentTest, Tests
@@ -58,6 +59,7 @@ def describe(columns: Sequence[Cells], tests: Tests, names: tuple[str, str], opt
         "pvalue_any_difference": tests.pvalue,
         "beyond": beyond,
         "smallest_pvalue": tests.smallest_pvalue(),
+        "detectable": _detectable(columns, tests, options) if tests.pvalue > options.alpha else None,
         **(_witness(columns, ranked, relations, tests, names) if tests.pvalue <= options.alpha else nothing),
         "command": None,
     }
@@ -77,13 +79,29 @@ def describe(columns: Sequence[Cells], tests: Tests, names: tuple[str, str], opt
     )
 
 
+def _detectable(columns: Sequence[Cells], tests: Tests, options: Options) -> dict[str, float | None] | None:
+    """Return the changes of one column that would have been found with power ``POWER``; None if none could be.
+
+    None for units, whose rows depend on one another to an unknown degree, and with a tolerance.
+    """
+    if options.unit is not None or options.tolerance is not None or tests.smallest_pvalue() > options.alpha:
+        return None
+    n_a, n = columns[0].n_a, len(columns[0])
+    level = column_level(columns, options.alpha, tests.column_weight())
+    design = Design(n_a, n - n_a, tests.n_signs, level)
+    n_levels = [int((cells.counts() > 0).sum()) for cells in columns if cells.has_levels]
+    share = detectable_share(design, min(n_levels)) if n_levels else None
+    shift = None if len(n_levels) == len(columns) else detectable_shift(design)
+    return None if share is shift is None else {"power": POWER, "share": share, "shift": shift}
+
+
 def _many_rows(columns: Sequence[Column], options: Options) -> list[str]:
-    """Return a note where all of several columns changed, in tables so long that small changes are significant."""
+    """Return a note where all of several columns changed: that a tolerance tells large changes from small ones."""
     n = min((side["rows"] for column in columns for side in (column.a, column.b)), default=0)
-    if options.tolerance is not None or len(columns) < 2 or n < _MANY or not all(own.changed for own in columns):
+    if options.tolerance is not None or len(columns) < 2 or not all(own.changed for own in columns):
         return []
-    asks = f"{option('tolerance', 0.05)} asks whether more than 5 % of the rows differ"
-    return [f"with {n} rows or more a side even small changes are significant; {asks}"]
+    why = f"with {n} rows or more a side even small changes are significant" if n >= _MANY else "all columns changed"
+    return [f"{why}; {option('tolerance', 0.05)} asks which changed by more than 5 % of the rows"]
 
 
 def _component_tests(tests: Tests, alpha: float) -> list[ComponentTest]:

@@ -143,13 +143,16 @@ def option(name: str, value: str | bool | float | list[str] | None = None) -> st
 _INDENT = 12
 _SHORTEST_NAME, _LONGEST_NAME = 6, 24
 
+# Columns of the narrowest screen.
+_NARROWEST = 40
+
 
 def terminal_size() -> tuple[int, int | None]:
-    """Return width and height of the terminal; the width is fixed for pipes and files."""
+    """Return width and height of the terminal; pipes and files are 80 columns wide."""
     if sys.stdout is None or not sys.stdout.isatty():
-        return 100, None
-    size = shutil.get_terminal_size((100, 24))
-    return max(60, min(140, size.columns)), size.lines
+        return 80, None
+    size = shutil.get_terminal_size((80, 24))
+    return max(_NARROWEST, size.columns), size.lines
 
 
 def wrapped(lines: Iterable[str], width: int, indent: int = _INDENT) -> list[str]:
@@ -160,14 +163,29 @@ def wrapped(lines: Iterable[str], width: int, indent: int = _INDENT) -> list[str
     return found
 
 
+# What separates the values of both sides.
+_CHANGE = " -> "
+
+
 def cut(line: str, width: int) -> str:
-    """Return a line of at most ``width``, with an ellipsis if it is cut."""
+    """Return a line of at most ``width``, with an ellipsis if it is cut: after a whole change if there is one.
+
+    Examples
+    --------
+    >>> cut("mean 1 -> 2; spread 3 -> 4", 26), cut("mean 1 -> 2; spread 3 -> 4", 25)
+    ('mean 1 -> 2; spread 3 -> 4', 'mean 1 -> 2 \u2026')
+    >>> cut("temperature", 5)
+    'temp\u2026'
+    """
     line = printable(line)
     if text_width(line) <= width:
         return line
     while text_width(line) > width - 1:
         line = line[:-1]
-    return line + "\u2026"
+    whole = max(line.rfind("; ", 0, -1), line.rfind(", ", 0, -1))
+    if _CHANGE in line[:whole]:  # the first change is there, and so are all that fit
+        return line[:whole] + " \u2026"
+    return line.rstrip() + "\u2026"
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,6 +159,11 @@ class GroupComparison:
         """Whether a difference was found at level ``alpha``."""
         return self.pvalue <= self.alpha
 
+    @property
+    def effect(self) -> float:
+        """Share of rows of a group that differ at least, 0 to 1: the largest effect of a pair or of a column."""
+        return max(own or 0.0 for own in (*(pair.effect for pair in self.pairs), *(c.effect for c in self.columns)))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain values, by the schema in docs/compare-schema.md.
 

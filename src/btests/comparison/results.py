@@ -22,7 +22,7 @@ from btests.comparison.result_methods import (
 )
 from btests.comparison.tests import ComponentTest
 from btests.comparison.total_variation import mmd2_bound, total_variation_bound
-from btests.comparison.verdicts import comparison_verdict, effect_text, largest_change
+from btests.comparison.verdicts import comparison_verdict, detectable_text, effect_text, largest_change
 from btests.plot import plot_distributions, plot_effects
 from btests.report import write_page
 from btests.result import TestResult
@@ -147,7 +147,7 @@ class Comparison:
         Significance level of the verdict.
     result : TestResult
         Joint kernel test of all columns.
-    effect : TestResult
+    effect_test : TestResult
         The joint test with one kernel that is fixed in advance: its MMD^2 and confidence interval have no selection
         bias.
     columns : tuple of Column
@@ -175,7 +175,7 @@ class Comparison:
     pvalue: float
     alpha: float
     result: TestResult
-    effect: TestResult
+    effect_test: TestResult
     columns: tuple[Column, ...]
     relations: tuple[Relation, ...]
     tests: tuple[ComponentTest, ...]
@@ -190,6 +190,20 @@ class Comparison:
         """Whether a difference was found at level ``alpha``."""
         return self.pvalue <= self.alpha
 
+    @property
+    def effect(self) -> float:
+        """Share of rows that changed at least, 0 to 1, in the unit of the effect of a column.
+
+        The larger one of the largest effect of a column, an estimate, and of the lower bound on the total variation
+        distance by MMD^2: whole rows differ by no less than a column of them. 0 where no difference was found, and at
+        most the tolerance where none beyond it was found.
+        """
+        low = _interval(self.effect_test, self._most())[0]
+        share = max(column.effect for column in self.columns)
+        share = max(share, total_variation_bound(low, self.effect_test.kernel) or 0.0)
+        tolerance = self.details["settings"]["tolerance"]
+        return share if tolerance is None or self.different else min(share, tolerance)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain values, by the schema in docs/compare-schema.md.
 
@@ -201,16 +215,18 @@ class Comparison:
         entries = {
             "names": {"a": self.names[0], "b": self.names[1]},
             "verdict": self._verdict(),
-            "effect": _effect(self.effect, self._most()),
+            "effect": {"share": self.effect, **_effect(self.effect_test, self._most())},
             "test": self._joint_test(),
             "tests": [asdict(test) for test in self.tests],
             "blocks": _blocks(self.result),
             "relations": [{**asdict(relation), "columns": list(relation.columns)} for relation in self.relations],
-            **{key: self.details[key] for key in ("relations_tested", "witness", "examples")},
+            **{key: self.details[key] for key in ("relations_tested", "witness", "examples", "detectable")},
         }
         document = document_of(self, SCHEMA, entries, comparison_verdict)
         document["effect"]["meaning"] = effect_text(document)
         document["effect"]["largest_change"] = largest_change(document)
+        if document["detectable"] is not None:
+            document["detectable"]["text"] = detectable_text(document)
         return document
 
     to_html = write_page

@@ -22,7 +22,7 @@ from btests.comparison.format import (
     text_width,
     wrapped,
 )
-from btests.comparison.verdicts import is_marked
+from btests.comparison.verdicts import is_identical, is_marked
 
 Document = Mapping[str, Any]
 
@@ -104,12 +104,20 @@ def _facts(document: Document) -> list[str]:
     return [
         f"  p-value   {document['verdict']['pvalue']:.4g}{_tests(document)}",
         f"  effect    {effect['meaning']}",
-        f"            MMD^2 {effect['mmd2']:.4g}{interval}, fixed kernel {effect['kernel_short']}",
+        f"            MMD^2 {effect['mmd2']:.4g}{interval}, {effect['kernel_short']}",
+        *_power(document),
         f"  rows      {rows['a']} and {rows['b']}{units}, {test['blocks_text']}",
         *_drawn(rows),
         f"  joint     {of}{test['kernel_short']}, {test['null']}, seed {test['seed']}",
         f"  time      {document['seconds']:.2f} s, {test['engine']}",
     ]
+
+
+def _power(document: Document) -> list[str]:
+    """Return what so many rows would have shown, where no difference was found."""
+    if document["detectable"] is None or is_identical(document):
+        return []
+    return [f"  power     {document['detectable']['text']}"]
 
 
 def _drawn(rows: Mapping[str, int]) -> list[str]:
@@ -125,7 +133,7 @@ def _tests(document: Document) -> str:
     beyond = document["verdict"]["beyond"]
     pvalues = {test["name"]: test["pvalue"] for test in document["tests"]} if beyond is None else beyond
     shown = [f"{name} {p:.4g}" for name, p in pvalues.items() if p is not None]
-    return "" if len(shown) < 2 else f"  ({', '.join(shown)}; corrected for {len(shown)} tests)"
+    return "" if len(shown) < 2 else f" corrected  ({', '.join(shown)})"
 
 
 def _columns(document: Document, room: int, width: int) -> list[str]:
@@ -153,8 +161,9 @@ def _relations(document: Document) -> list[str]:
     applies = "" if document["verdict"]["tolerance"] is None else " (the tolerance does not apply)"
     lines = ["", f"relations that changed while neither column did{applies}:"]
     for relation in relations[:_MOST_RELATIONS]:
-        pair = " with ".join(relation["columns"])
-        lines.append(f"  {pair}: {relation['text']} (corrected p {relation['pvalue_corrected']:.4g})")
+        text, names = relation["text"], tuple(relation["columns"])
+        pair = "" if text.startswith((*names, "mean ")) else f"{' with '.join(names)}: "
+        lines.append(f"  {pair}{text} (corrected p {relation['pvalue_corrected']:.4g})")
     if len(relations) > _MOST_RELATIONS:
         lines.append(f"  and {len(relations) - _MOST_RELATIONS} more")
     return lines
@@ -163,7 +172,7 @@ def _relations(document: Document) -> list[str]:
 def _group_facts(document: Document) -> list[str]:
     test, rows = document["test"], document["rows"]
     own = [f"{part['name']} {part['pvalue']:.4g}" for part in document["tests"]]
-    parts = f"  ({', '.join(own)}; corrected for {len(own)} tests)" if len(own) > 1 else ""
+    parts = f" corrected  ({', '.join(own)})" if len(own) > 1 else ""
     given = "" if rows["tested"] == rows["given"] else f" of {rows['given']}"
     drawn = "" if rows["at_once"] == rows["tested"] else f"; all groups at once from {rows['at_once']}, drawn at random"
     of = f"strongest of {len(test['candidates'])} kernels" if len(test["candidates"]) > 1 else "one kernel"

@@ -129,6 +129,8 @@ class Tests:
         Random orders of the rows of both tables.
     smallest : float
         Smallest p-value that the draws of the tests of columns and pairs can give.
+    n_signs : int
+        Number of signs, of groups of rows or of bins, in the tests of columns and pairs.
     notes : tuple of str
         Warnings.
     """
@@ -140,6 +142,7 @@ class Tests:
     encoding: Encoding
     orders: tuple[Index, Index]
     smallest: float
+    n_signs: int
     notes: tuple[str, ...]
 
     def smallest_pvalue(self) -> float:
@@ -150,6 +153,11 @@ class Tests:
         others = sum(WEIGHTS[name] for name, *_ in self.others())
         total = WEIGHTS["joint"] + others
         return min(self.smallest * total / others, self.joint.result.smallest_pvalue * total / WEIGHTS["joint"])
+
+    def column_weight(self) -> float:
+        """Return the part of the level that the tests of columns have in the verdict."""
+        total = sum(WEIGHTS[name] for name in ("joint", *(name for name, *_ in self.others())))
+        return WEIGHTS["columns"] / total
 
     def others(self) -> Iterator[tuple[str, str, Scored, float]]:
         """Yield name, title, scores and p-value of the tests other than the joint one."""
@@ -199,9 +207,8 @@ def run_tests(
         notes.append(f"pairs of columns were not tested: there are {len(columns)} columns, more than {MOST_COLUMNS}")
     progress(0.85)
     pvalue, pvalues = _smallest(joint, column_tests)
-    return Tests(
-        pvalue, pvalues, joint, column_tests, encoding, orders, swapped.smallest_pvalue, tuple(dict.fromkeys(notes))
-    )
+    smallest, n_signs = swapped.smallest_pvalue, len(swapped.signs)
+    return Tests(pvalue, pvalues, joint, column_tests, encoding, orders, smallest, n_signs, tuple(dict.fromkeys(notes)))
 
 
 def _swapped(orders: tuple[Index, Index], groups: tuple[Grouped, Grouped] | None, seed: int) -> SwapUnits:

@@ -63,7 +63,7 @@ def _marked_columns(columns: Sequence[Document], one: str, several: str) -> str:
 
 def _nothing_found(document: Document) -> str:
     smallest, alpha = document["verdict"]["smallest_pvalue"], document["verdict"]["alpha"]
-    if not {SAME_ROWS, SAME_FILES}.isdisjoint(document["notes"]):
+    if is_identical(document):
         where = " in all columns that were compared" if document["excluded"] else ""
         return f"{document['names']['a']} and {document['names']['b']} are identical{where}."
     start = f"No difference found between {document['names']['a']} and {document['names']['b']}"
@@ -72,6 +72,11 @@ def _nothing_found(document: Document) -> str:
     few = _rows_or_units(document) if smallest > _FEW_DRAWS else "sign flips"
     least = f"the smallest p-value possible is {smallest:.3g}, above the level {alpha:g}"
     return f"{start}, and with so few {few} none could be: {least}."
+
+
+def is_identical(document: Document) -> bool:
+    """Whether one table is a copy of the other, as far as they were compared."""
+    return not {SAME_ROWS, SAME_FILES}.isdisjoint(document["notes"])
 
 
 def _rows_or_units(document: Document) -> str:
@@ -83,20 +88,38 @@ def largest_change(document: Document) -> str:
     top = next((column for column in document["columns"] if column["changed"]), None)
     if top is None:
         return "no single column changed significantly"
-    return (
-        f"{top['name']}: {top['summary']}; an estimated {percent(top['effect'])} of the rows differ (total variation)"
-    )
+    return f"{top['name']}: {top['summary']}; an estimated {percent(top['effect'])} of the rows changed"
 
 
 def effect_text(document: Document) -> str:
-    """Return the lower bound on the total variation distance in words."""
-    bound = document["effect"]["total_variation_bound"]
-    if bound is None:
-        why = f"with so few {_rows_or_units(document)}" if document["effect"]["low"] is None else "for this kernel"
-        return f"no lower bound on total variation {why}; MMD^2 is 0 for equal distributions"
-    if bound <= 0.0:
-        return "no lower bound on total variation above 0 % of the rows"
-    return f"at least {one_decimal(bound)} of the rows differ (lower bound on total variation)"
+    """Return the share of rows that changed at least in words."""
+    effect, columns = document["effect"], document["columns"]
+    if effect["share"] > 0.0:
+        first = columns[0]
+        own = effect["share"] <= first["effect"] and len(columns) > 1
+        where = f" (as estimated from {first['name']} alone)" if own else ""
+        return f"at least {one_decimal(effect['share'])} of the rows changed{where}"
+    if document["verdict"]["pvalue_any_difference"] > document["verdict"]["alpha"]:
+        return "none found"
+    if effect["total_variation_bound"] is None:
+        why = f"with so few {_rows_or_units(document)}" if effect["low"] is None else "for this kernel"
+        return f"the share of rows that changed has no lower bound {why}"
+    return "there is a change, but no lower bound on the share of rows that changed"
+
+
+def detectable_text(document: Document) -> str:
+    """Return the changes that so many rows would have shown, in words."""
+    found = document["detectable"]
+    changes = []
+    if found["share"] is not None:
+        changes.append(f"a change of about {percent(_two_digits(found['share']))} of the rows in one column")
+    if found["shift"] is not None:
+        changes.append(f"a shift of {_two_digits(found['shift']):g} standard deviations")
+    return f"With {percent(found['power'])} power these rows would have shown {' or '.join(changes)}."
+
+
+def _two_digits(value: float) -> float:
+    return float(f"{value:.2g}")
 
 
 def groups_verdict(document: Document) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from btests._option_checks import corrects_keywords
 from btests._text import brief
 from btests._validation import check_alpha
 from btests.data.batches import Batches
@@ -79,6 +80,7 @@ class SequentialTest:
     3
     """
 
+    @corrects_keywords
     def __init__(
         self, kernel: Kernel | MedianHeuristic | Aggregate | str | None = None, *, window_size: int = 256
     ) -> None:

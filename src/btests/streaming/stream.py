@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from btests import _core
-from btests._option_checks import check_dtype
+from btests._option_checks import check_dtype, corrects_keywords
 from btests._text import brief
 from btests._validation import check_seed, check_threads
 from btests.block_size import check_block_pair
@@ -74,6 +74,7 @@ class Stream:
     (0.0005, (0, 0))
     """
 
+    @corrects_keywords
     def __init__(
         self,
         kernel: Kernel | MedianHeuristic | Aggregate | Statistic | str | None = None,
