@@ -10,7 +10,7 @@ import numpy as np
 
 from btests.comparison.cells import Cells
 from btests.comparison.changes import changes, describe_levels, describe_side
-from btests.comparison.charts import column_chart, examples, histogram, most_changed_pair, witness
+from btests.comparison.charts import column_chart, histogram
 from btests.comparison.compare_options import Options
 from btests.comparison.detectable import POWER, Design, column_level, detectable_share, detectable_shift
 from btests.comparison.features import pooled_ranks
@@ -20,6 +20,8 @@ from btests.comparison.results import Column, Comparison, Relation
 from btests.comparison.scores import Scored
 from btests.comparison.tests import ComponentTest, Tests
 from btests.comparison.total_variation import both_beyond, columns_beyond, joint_beyond, total_variation
+from btests.comparison.typical_rows import examples
+from btests.comparison.witness import most_changed_pair, witness
 from btests.plan import Array
 from btests.result import TestResult
 

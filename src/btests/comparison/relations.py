@@ -40,11 +40,11 @@ def relation_measure(one: Cells, two: Cells) -> tuple[str, float, float, str]:
     if empty is not None and empty.errors > max(_ENOUGH, values):
         return empty.measure, empty.a, empty.b, empty.text
     if ranks[0] is not None and ranks[1] is not None:
-        a, b = (_correlation(ranks[0][s][both[s]], ranks[1][s][both[s]]) for s in sides)
+        a, b = (correlation(ranks[0][s][both[s]], ranks[1][s][both[s]]) for s in sides)
         if abs(a - b) > 0.02:
             return _worded("rank correlation", a, b)
     elif one.kind == two.kind == "boolean":
-        return _worded("correlation", *(_correlation(*(c.values[s][both[s]] for c in (one, two))) for s in sides))
+        return _worded("correlation", *(correlation(*(c.values[s][both[s]] for c in (one, two))) for s in sides))
     given = _by_value(one, two)
     if given is not None:
         return given.measure, given.a, given.b, given.text
@@ -120,7 +120,8 @@ def _scores(columns: Sequence[Cells], ranks: Sequence[Array | None], most: int) 
     return [score[:, :k] for score, k in found]
 
 
-def _correlation(x: Array, y: Array) -> float:
+def correlation(x: Array, y: Array) -> float:
+    """Return the correlation of two scores, 0 where one is constant: (n,) and (n,)."""
     if len(x) < 2 or x.std() == 0.0 or y.std() == 0.0:
         return 0.0
     return float(np.corrcoef(x, y)[0, 1])
