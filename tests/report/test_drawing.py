@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from btests.report.heatmap import zero_line
 from btests.report.number_format import MINUS, NOTHING, TIMES, number
-from btests.report.svg import SHADES, Scale, clipped, element, number_marks, seconds, shade, ticks, time_ticks
+from btests.report.svg import SHADES, Scale, clipped, element, shade
+from btests.report.ticks import number_marks, seconds, ticks, time_ticks
 from tests.report.reading import read
 
 finite = st.floats(-1e12, 1e12, allow_nan=False)

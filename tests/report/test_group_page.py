@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from btests.report import GROUPS, render
+from btests.report.group_page import MOST_GROUPS, pairs_figure, shown_groups
 from btests.report.heatmap import Shaded, matrix
-from btests.report.page import MOST_GROUPS, pairs_figure, shown_groups
 from btests.report.svg import SHADES, Caption
 from tests.report.hostile import TEXTS
 from tests.report.sample import comparison

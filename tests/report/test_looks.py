@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from tests.report.conftest import Open
 
 
-@pytest.mark.parametrize("width", [320, 360, 768, 1200])
+_OPEN = "all => all.forEach(part => { part.open = true; })"
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1280])
 def test_nothing_sticks_out(show: Open, width: int) -> None:
     columns = [number_column("a_very_long_name_" * 12, 1, 9.0), category_column("c" * 120, 2, ["l" * 200, "b c " * 60])]
     data = comparison([*columns, *comparison()["columns"]])
@@ -22,6 +25,7 @@ def test_nothing_sticks_out(show: Open, width: int) -> None:
     data["names"] = {"a": "reference_" * 20 + ".parquet", "b": "current"}
     for given in (data, comparison()):
         page = show(given, viewport={"width": width, "height": 780})
+        page.eval_on_selector_all("details", _OPEN)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
@@ -59,6 +63,7 @@ _COLOURS = """all => all.filter(e => e.checkVisibility()).map(e => {
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_all_text_stands_out(show: Open, scheme: str) -> None:
     page = show(color_scheme=scheme)
+    page.eval_on_selector_all("details", _OPEN)
     behind = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (max(int(n) for n in re.findall(r"\d+", behind)[:3]) < 60) == (scheme == "dark")
     texts = page.eval_on_selector_all(
@@ -67,6 +72,65 @@ def test_all_text_stands_out(show: Open, scheme: str) -> None:
     assert len(texts) > 200
     for own, around, what in texts:
         assert _contrast(own, around) >= 4.5, what
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_lines_and_bars_stand_out(show: Open, scheme: str) -> None:
+    page = show(color_scheme=scheme)
+    page.eval_on_selector_all("details", _OPEN)
+    drawn = page.eval_on_selector_all(
+        ".area, .mark, .bar.b, svg.spark [stroke]", _COLOURS.replace("style.fill", "style.stroke")
+    )
+    drawn += page.eval_on_selector_all(".bar.a", _COLOURS)
+    assert len(drawn) > 30
+    for own, around, what in drawn:
+        assert _contrast(own, around) >= 3.0, what
+
+
+_OVERLAPS = """all => all.filter(s => s.checkVisibility()).flatMap(svg => {
+  const boxes = Array.from(svg.querySelectorAll("text.tick, text.label")).map(t => [t, t.getBoundingClientRect()]);
+  const apart = (p, q) =>
+    p.right <= q.left + 1 || q.right <= p.left + 1 || p.bottom <= q.top + 1 || q.bottom <= p.top + 1;
+  return boxes.flatMap(([t, p], i) => boxes.slice(i + 1)
+    .filter(([u, q]) => (t.classList.contains("label") || u.classList.contains("label")) && !apart(p, q))
+    .map(([u]) => t.textContent + " on " + u.textContent));
+})"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_labels_of_axes_are_not_on_ticks(show: Open, width: int) -> None:
+    columns = [number_column("a_very_long_name_" * 12, 1, 9.0), category_column("c" * 120, 2, ["l" * 200, "b c " * 60])]
+    tiny = number_column("tiny", 3, 3.0)
+    tiny["chart"]["edges"] = [1e-7 * edge + 123456.0 for edge in tiny["chart"]["edges"]]
+    data = comparison([*columns, tiny, *comparison()["columns"]])
+    page = show(data, viewport={"width": width, "height": 800})
+    page.eval_on_selector_all("details", _OPEN)
+    assert page.eval_on_selector_all("svg.chart", _OVERLAPS) == []
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_line_begins_with_a_sign_of_percent(show: Open, width: int) -> None:
+    columns = [number_column(f"x{i}", i + 1, 9.0) for i in range(4)]
+    for i, column in enumerate(columns):
+        column["summary"] = " -> ".join(["w" * (3 + i) + f" 1{i}.5 %"] * 30)
+    page = show(comparison(columns), viewport={"width": width, "height": 800})
+    page.eval_on_selector_all("details", _OPEN)
+    alone = """() => {
+      const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT), found = [];
+      const tops = (node, from, to) => {
+        const range = document.createRange();
+        range.setStart(node, from);
+        range.setEnd(node, to);
+        return range.getClientRects()[0]?.top;
+      };
+      while (walker.nextNode()) {
+        const node = walker.currentNode, text = node.data;
+        for (let i = text.indexOf("%"); i > 1; i = text.indexOf("%", i + 1))
+          if (tops(node, i, i + 1) > tops(node, i - 2, i - 1) + 8) found.push(text.slice(i - 9, i + 1));
+      }
+      return found;
+    }"""
+    assert page.evaluate(alone) == []
 
 
 def test_on_paper(show: Open) -> None:

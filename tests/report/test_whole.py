@@ -77,7 +77,7 @@ def test_the_command_the_page_and_the_json_agree(browser: Browser, tmp_path: Pat
         assert read(shown) == pytest.approx(wanted, rel=0.051 if abs(wanted) < 0.01 else 0.0051, abs=1e-12), pointer
     is_told = page.locator("#regions").inner_text().count("Nothing to see") == 1
     assert is_told == (not told["verdict"]["different"])
-    names = page.locator("#columns-table tbody th").all_inner_texts()
+    names = page.locator("#columns-table > tbody > tr > th").all_inner_texts()
     assert names == [column["name"] for column in told["columns"]]
     assert sorted(names + [column["name"] for column in told["excluded"]]) == sorted(HEADINGS)
     assert page.evaluate("window.hacked") is None

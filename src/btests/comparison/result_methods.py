@@ -72,9 +72,9 @@ def as_text(self: Any) -> str:
 
 
 def as_html(self: Any) -> str:
-    """Return the result as HTML for a notebook: charts of two tables where jinja2 is installed, or the screen."""
+    """Return the result as HTML for a notebook: tables with small drawings where jinja2 is installed, or the screen."""
     document = self.to_dict()
-    return (None if "groups" in document else render_notebook(document)) or notebook(document)
+    return render_notebook(document) or notebook(document)
 
 
 def document_of(

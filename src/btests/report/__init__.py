@@ -32,7 +32,7 @@ def render(comparison: Mapping[str, Any]) -> str:
     if isinstance(found, str):
         raise ImportError(f"a report needs jinja2; {found}")
     if comparison["schema"] == GROUPS:
-        from btests.report.page import make_groups
+        from btests.report.group_page import make_groups
 
         return make_groups(comparison)
     from btests.report.page import make
@@ -41,9 +41,13 @@ def render(comparison: Mapping[str, Any]) -> str:
 
 
 def render_notebook(comparison: Mapping[str, Any]) -> str | None:
-    """Return a comparison of two tables as HTML for a notebook; None where jinja2 is not installed."""
+    """Return a comparison as HTML for a notebook; None where jinja2 is not installed."""
     if isinstance(optional("jinja2", ""), str):
         return None
+    if comparison["schema"] == GROUPS:
+        from btests.report.group_page import make_groups_notebook
+
+        return make_groups_notebook(comparison)
     from btests.report.page import make_notebook
 
     return make_notebook(comparison)

@@ -12,13 +12,17 @@ from markupsafe import Markup
 from btests.report.heatmap import Axis, regions
 from btests.report.histogram import Mark, over_time, overlaid, paired, single
 from btests.report.number_format import number, percent, plural, pvalue
-from btests.report.svg import Caption, number_marks, seconds, time_ticks
+from btests.report.svg import Caption, clipped
+from btests.report.ticks import number_marks, seconds, time_ticks
 
 Names = tuple[str, str]
 
 # Width of the band of missing cells on the map, and of the range before it without ticks, in places.
 _MISSING = 3
 _CLEAR = 5
+
+# Levels below a small drawing, and the width of each in pixels.
+_ENDS, _LEVEL_WIDTH = 4, 80.0
 
 
 def null_figure(place: int, test: Mapping[str, Any], alpha: float) -> Markup | None:
@@ -78,8 +82,8 @@ def column_figure(place: int, column: Mapping[str, Any], names: Names) -> Markup
     description = f"{column['summary']}. {_peaks(chart, names)}"
     moments = _moments(chart)
     if moments:
-        return over_time(Caption(name, chart["title"], description), axis, moments, chart["a"], chart["b"])
-    return overlaid(Caption(name, chart["title"], description), axis, chart["edges"], chart["a"], chart["b"])
+        return over_time(Caption(name, chart["title"], description), axis, moments, chart)
+    return overlaid(Caption(name, chart["title"], description), axis, chart["edges"], chart)
 
 
 def _bars(name: str, column: Mapping[str, Any], chart: Mapping[str, Any], axis: str, names: Names) -> Markup:
@@ -97,6 +101,14 @@ def bin_names(chart: Mapping[str, Any]) -> list[str]:
     """Return the bins of a histogram in words."""
     ends = chart.get("edge_labels") or [number(edge) for edge in chart["edges"]]
     return [f"{low} to {high}" for low, high in pairwise(ends)]
+
+
+def ends(chart: Mapping[str, Any]) -> list[str]:
+    """Return what is at the ends of the axis of a small drawing; of bars the first few."""
+    if chart["type"] == "bars":
+        return [clipped(str(label), _LEVEL_WIDTH) for label in chart["labels"][:_ENDS]]
+    labels = chart.get("edge_labels") or [number(edge) for edge in chart["edges"]]
+    return [labels[0], labels[-1]]
 
 
 def _peaks(chart: Mapping[str, Any], names: Names) -> str:

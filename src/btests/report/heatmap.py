@@ -31,6 +31,9 @@ Point = tuple[float, float]
 #: Label, first and last edge, ticks, and whether these are names that must all be shown.
 Axis = tuple[str, tuple[float, float], Sequence[tuple[float, str]], bool]
 
+# Values below this share of the largest are level: there is no line between them, which would be that of noise.
+_LEVEL = 0.02
+
 # Text on this shade or a stronger one is in the colour of the page.
 _STRONG = 5
 
@@ -47,7 +50,7 @@ def zero_line(grid: Sequence[Sequence[float]]) -> list[tuple[Point, Point]]:
     [((0.0, 0.5), (1.0, 0.5))]
     """
     pieces = []
-    least = 1e-9 * max((abs(value) for row in grid for value in row), default=0.0)
+    least = _LEVEL * max((abs(value) for row in grid for value in row), default=0.0)
     for r in range(len(grid) - 1):
         for c in range(len(grid[r]) - 1):
             corners = ((r, c), (r, c + 1), (r + 1, c + 1), (r + 1, c))

@@ -1,4 +1,4 @@
-"""Drawings of a column in both samples: histograms, bars, and the small ones in rows of tables."""
+"""Drawings of a column in both samples: histograms and bars."""
 
 from __future__ import annotations
 
@@ -18,11 +18,9 @@ from btests.report.svg import (
     clipped,
     element,
     left_axis,
-    number_marks,
     points,
-    ticks,
-    time_ticks,
 )
+from btests.report.ticks import number_marks, ticks, time_ticks
 
 #: Maximum distance of a marked value from the histogram on an unbroken axis, in widths of the histogram.
 _FAR = 3.0
@@ -31,13 +29,11 @@ _BREAK = 44.0
 # Width of a letter of the label of a mark, in pixels.
 _LETTER = 6.8
 
-# Pixels of a drawing.
-_WIDTH, _HEIGHT = 112.0, 24.0
-
-# Colours as attributes: they are the same on light and dark pages, and in notebooks without our style.
-_A, _B = "#4C93C2", "#D55E00"
-
 _ROW = 30.0
+
+# Width of the bars of missing cells, and how many times longer than all others they may be.
+_MISSING = 56.0
+SQUEEZED = 4.0
 
 _NAMES = 110.0
 
@@ -64,37 +60,19 @@ def _steps(x: Scale, y: Scale, edges: Sequence[float], heights: Sequence[float])
 
 
 def _pair(outline_a: Sequence[tuple[float, float]], outline_b: Sequence[tuple[float, float]]) -> Markup:
-    """Return the outlines of both samples, fills below lines so that neither hides the other."""
-    return Markup().join(
-        [
-            element("path", class_="fill a", d=points(outline_a, closed=True)),
-            element("path", class_="fill b", d=points(outline_b, closed=True)),
-            element("path", class_="line a", d=points(outline_a)),
-            element("path", class_="line b", d=points(outline_b)),
-        ]
-    )
+    """Return the outlines of both samples, which begin and end at the base line, filled so that neither is hidden."""
+    outlines = {"a": outline_a, "b": outline_b}
+    return Markup().join(element("path", class_=f"area {side}", d=points(own)) for side, own in outlines.items())
 
 
-def overlaid(
-    caption: Caption,
-    label: str,
-    edges: Sequence[float],
-    share_a: Sequence[float],
-    share_b: Sequence[float],
-) -> Markup:
-    """Return the histograms of two samples on top of each other: shares of rows in common bins."""
-    return _both(caption, label, edges, (share_a, share_b), _steps, marks=number_marks(edges[0], edges[-1]))
+def overlaid(caption: Caption, label: str, edges: Sequence[float], chart: Mapping[str, Any]) -> Markup:
+    """Return the histograms of both samples of a chart on top of each other: shares of rows in common bins."""
+    return _both(caption, label, edges, chart, _steps, marks=number_marks(edges[0], edges[-1]))
 
 
-def over_time(
-    caption: Caption,
-    label: str,
-    moments: Sequence[float],
-    share_a: Sequence[float],
-    share_b: Sequence[float],
-) -> Markup:
-    """Return two samples as lines over time: shares of rows between moments in seconds since 1970."""
-    return _both(caption, label, moments, (share_a, share_b), _line, marks=time_ticks(moments[0], moments[-1]))
+def over_time(caption: Caption, label: str, moments: Sequence[float], chart: Mapping[str, Any]) -> Markup:
+    """Return both samples of a chart as lines over time: shares of rows between moments in seconds since 1970."""
+    return _both(caption, label, moments, chart, _line, marks=time_ticks(moments[0], moments[-1]))
 
 
 def _line(x: Scale, y: Scale, edges: Sequence[float], shares: Sequence[float]) -> list[tuple[float, float]]:
@@ -108,21 +86,39 @@ def _both(
     caption: Caption,
     label: str,
     edges: Sequence[float],
-    shares: tuple[Sequence[float], Sequence[float]],
+    chart: Mapping[str, Any],
     outline: Callable[[Scale, Scale, Sequence[float], Sequence[float]], list[tuple[float, float]]],
     *,
     marks: Sequence[tuple[float, str]],
 ) -> Markup:
-    """Return the outlines of the shares of both samples over common edges."""
-    frame = PlotArea()
-    top = max([*shares[0], *shares[1], 1e-12]) * 1.05
+    """Return the outlines of the shares of both samples over common edges, and bars of missing cells beside them."""
+    missing = chart.get("missing") or (0.0, 0.0)
+    frame = PlotArea(right=10.0 + _MISSING * any(missing))
+    largest = max([*chart["a"], *chart["b"], 1e-12])
+    # Bars that would squeeze all others are cut.
+    top = 1.05 * max([largest, *(share for share in missing if share <= SQUEEZED * largest)])
     x, y = Scale((edges[0], edges[-1]), frame.x), Scale((0.0, top), frame.y)
     return frame.drawing(
         caption,
         left_axis(frame, "share of rows per bin", _share_marks(top), y),
-        _pair(outline(x, y, edges, shares[0]), outline(x, y, edges, shares[1])),
+        _pair(outline(x, y, edges, chart["a"]), outline(x, y, edges, chart["b"])),
         bottom_axis(frame, label, marks, x),
+        _missing_bars(frame, missing, y, top) if any(missing) else Markup(),
     )
+
+
+def _missing_bars(frame: PlotArea, missing: Sequence[float], y: Scale, top: float) -> Markup:
+    """Return the shares of missing cells of both samples as bars to the right of a drawing."""
+    first, base, width = frame.x[1] + 14.0, frame.y[0], 0.34 * (_MISSING - 14.0)
+    parts = [element("line", class_="axis", x1=first - 4, x2=first + 2 * width + 6, y1=base, y2=base)]
+    for k, (side, share) in enumerate(zip("ab", missing, strict=True)):
+        place, end = first + k * (width + 2.0), y(min(share, top))
+        parts.append(element("rect", class_=f"bar {side}", x=place, y=end, width=width, height=base - end))
+        if share > top:
+            ends = {"x1": place - 1, "x2": place + width + 1, "y1": end + 14, "y2": end + 9}
+            parts.append(element("line", class_="cut", **ends))
+    parts.append(element("text", "missing", class_="tick middle", x=first + width, y=base + 17))
+    return Markup().join(parts)
 
 
 def single(
@@ -154,8 +150,7 @@ def single(
     return frame.drawing(
         caption,
         left_axis(frame, labels[1], whole, y),
-        element("path", class_="fill plain", d=points(outline, closed=True)),
-        element("path", class_="line plain", d=points(outline)),
+        element("path", class_="area plain", d=points(outline)),
         *lines,
         *notes,
         bottom_axis(frame, labels[0], number_marks(low - room, high + room, 5), x),
@@ -237,60 +232,3 @@ def _longest(share_a: Sequence[float], share_b: Sequence[float]) -> float:
     largest = sorted((max(pair) for pair in zip(share_a, share_b, strict=True)), reverse=True)
     second = 1.25 * largest[1] if len(largest) > 1 else 0.0
     return second if 0 < second < largest[0] / 6 else max([*largest, 1e-12])
-
-
-def sparkline(chart: Mapping[str, Any] | None) -> Markup:
-    """Return the shares of both samples: an area and a line over the bins, or two bars for each level.
-
-    Parameters
-    ----------
-    chart : mapping or None
-        Chart of a column, as in docs/compare-schema.md.
-
-    Returns
-    -------
-    Markup
-        An SVG element that screen readers skip, since the row says the same in words; empty without a chart.
-    """
-    if not chart or not chart["a"] or not any(chart["a"] + chart["b"]):
-        return Markup()
-    a, b = ([float(share) for share in chart[side]] for side in ("a", "b"))
-    top = max(a + b)
-    drawn = _bars(a, b, top) if chart["type"] == "bars" else _lines(a, b, top)
-    return element(
-        "svg",
-        *drawn,
-        viewBox=f"0 0 {_WIDTH:g} {_HEIGHT:g}",
-        width=_WIDTH,
-        height=_HEIGHT,
-        class_="spark",
-        aria_hidden="true",
-    )
-
-
-def _lines(a: Sequence[float], b: Sequence[float], top: float) -> list[Markup]:
-    area = [(0.0, _HEIGHT - 1.0), *_corners(a, top), (_WIDTH, _HEIGHT - 1.0)]
-    line = points(_corners(b, top))
-    return [
-        element("path", d=points(area, closed=True), fill=_A, fill_opacity="0.6"),
-        element("path", d=line, fill="none", stroke=_B, stroke_width="1.6"),
-    ]
-
-
-def _corners(shares: Sequence[float], top: float) -> list[tuple[float, float]]:
-    """Return the corners of a histogram, from left to right."""
-    each = _WIDTH / len(shares)
-    heights = [_HEIGHT - 1.0 - (_HEIGHT - 3.0) * share / top for share in shares]
-    return [(x, y) for i, y in enumerate(heights) for x in (i * each, (i + 1) * each)]
-
-
-def _bars(a: Sequence[float], b: Sequence[float], top: float) -> list[Markup]:
-    each = _WIDTH / max(4, len(a))
-    found = []
-    for i, shares in enumerate(zip(a, b, strict=True)):
-        for k, (share, color) in enumerate(zip(shares, (_A, _B), strict=True)):
-            height = (_HEIGHT - 3.0) * share / top
-            x, width = (i + 0.1 + 0.4 * k) * each, 0.36 * each
-            outline = {"fill": "none", "stroke": color} if k else {"fill": color}
-            found.append(element("rect", x=x, y=_HEIGHT - 1.0 - height, width=width, height=height, **outline))
-    return found

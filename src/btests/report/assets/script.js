@@ -6,21 +6,46 @@
   // Controls that do nothing without this script stay hidden without it.
   all("[data-needs-script]").forEach((part) => { part.hidden = false; });
 
-  // The table of columns: sort by any heading, filter by name, or only those that changed.
+  // The table of columns, a body for each: sort by any heading, filter by name, or only those that changed, in pages.
   const table = one("#columns-table");
+  let reveal = () => {};
   if (table) {
-    const body = table.tBodies[0];
-    const rows = Array.from(body.rows);
-    const headings = all("thead th", table);
-    const key = (row, place) => {
-      const cell = row.cells[place];
-      const text = cell.dataset.sort;
-      return text === undefined ? cell.textContent.trim().toLowerCase() : text === "" ? NaN : Number(text);
+    const bodies = Array.from(table.tBodies);
+    const headings = all("thead th", table).slice(0, bodies.length ? bodies[0].rows[0].cells.length : 0);
+    const key = (body, place) => {
+      const cell = body.rows[0].cells[place];
+      const data = one("data", cell);
+      const text = cell.dataset.sort || (data ? data.value : cell.textContent.trim().toLowerCase());
+      const isNumber = headings[place].classList.contains("n");
+      return !isNumber ? text : text === "" || Number.isNaN(Number(text)) ? NaN : Number(text);
     };
     const compare = (p, q) => {
       if (typeof p === "string") return p.localeCompare(q);
       // Cells without a value come last in either direction.
       return Number.isNaN(p) ? (Number.isNaN(q) ? 0 : 1) : Number.isNaN(q) ? -1 : p - q;
+    };
+    const search = one("#columns-search");
+    const only = one("#columns-changed");
+    const count = one("#columns-count");
+    const more = one(".more-rows");
+    const step = more ? Number(more.dataset.rows) : bodies.length;
+    let limit = step;
+    const show = () => {
+      const wanted = search ? search.value.trim().toLowerCase() : "";
+      let fitting = 0;
+      bodies.forEach((body) => {
+        const fits = one("th", body).textContent.toLowerCase().includes(wanted)
+          && !(only && only.checked && !body.classList.contains("changed"));
+        fitting += fits ? 1 : 0;
+        body.hidden = !fits || fitting > limit;
+      });
+      const shown = Math.min(fitting, limit);
+      if (count) count.textContent = shown + " of " + bodies.length + " columns shown";
+      if (more) {
+        more.hidden = shown === fitting;
+        one("#columns-left").textContent = fitting - shown + " more. ";
+        one("#columns-next").textContent = "Show " + Math.min(step, fitting - shown);
+      }
     };
     headings.forEach((heading, place) => {
       const button = one("button", heading);
@@ -33,43 +58,45 @@
         headings.forEach((h) => { if (one("button", h)) h.setAttribute("aria-sort", "none"); });
         heading.setAttribute("aria-sort", now);
         const sign = now === "ascending" ? 1 : -1;
-        rows.sort((r, s) => {
+        bodies.sort((r, s) => {
           const p = key(r, place), q = key(s, place);
           const missing = typeof p === "number" && (Number.isNaN(p) || Number.isNaN(q));
           return (missing ? 1 : sign) * compare(p, q);
         });
-        body.append(...rows);
+        table.append(...bodies);
+        show();
         say("Sorted by " + button.textContent.trim() + ", " + now);
       });
     });
-    const search = one("#columns-search");
-    const only = one("#columns-changed");
-    const count = one("#columns-count");
-    const filter = () => {
-      const wanted = search.value.trim().toLowerCase();
-      let shown = 0;
-      rows.forEach((row) => {
-        const fits = one("th", row).textContent.toLowerCase().includes(wanted);
-        row.hidden = !fits || (only.checked && !row.classList.contains("changed"));
-        shown += row.hidden ? 0 : 1;
-      });
-      count.textContent = shown + " of " + rows.length + " columns shown";
-    };
+    const again = () => { limit = step; show(); };
     if (search) {  // there is nothing to search among a few columns
-      search.addEventListener("input", filter);
-      only.addEventListener("change", filter);
+      search.addEventListener("input", again);
+      only.addEventListener("change", again);
       search.addEventListener("keydown", (event) => {
-        if (event.key === "Escape" && search.value) { search.value = ""; filter(); event.preventDefault(); }
+        if (event.key === "Escape" && search.value) { search.value = ""; again(); event.preventDefault(); }
       });
-      filter();
     }
+    if (more) {
+      one("#columns-next").addEventListener("click", () => { limit += step; show(); });
+      one("#columns-all").addEventListener("click", () => { limit = bodies.length; show(); });
+    }
+    reveal = (body) => {
+      if (!body.hidden) return;
+      if (search) { search.value = ""; only.checked = false; }
+      limit = bodies.length;
+      show();
+    };
+    show();
   }
 
   // A link to a drawing that is folded away unfolds it.
   const unfold = () => {
     const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     const folded = target && target.closest("details");
-    if (folded && !folded.open) { folded.open = true; target.scrollIntoView(); }
+    if (!folded) return;
+    const body = target.closest("#columns-table > tbody");
+    if (body) reveal(body);
+    if (!folded.open) { folded.open = true; target.scrollIntoView(); }
   };
   addEventListener("hashchange", unfold);
   unfold();
@@ -104,6 +131,6 @@
     });
   }
 
-  // On paper everything is open.
-  addEventListener("beforeprint", () => { all("details:not(.numbers)").forEach((part) => { part.open = true; }); });
+  // On paper what changed most is open.
+  addEventListener("beforeprint", () => { all("details.print").forEach((part) => { part.open = true; }); });
 })();
