@@ -107,3 +107,35 @@ def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"btests\[plot\]"):
         result.plot()
+
+
+def test_missing_cells_are_in_the_legend_and_times_have_round_ticks() -> None:
+    rng = np.random.default_rng(2)
+    days = np.datetime64("2024-01-01") + rng.integers(0, 300, size=(2, 400))
+    values = rng.normal(size=(2, 400))
+    values[1, :100] = np.nan
+    found = btests.compare(*({"day": days[k], "x": values[k]} for k in (0, 1)), seed=1)
+    axes = found["x"].plot()
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a, 0\xa0% missing", "b, 25\xa0% missing"]
+    ticks = [text.get_text() for text in found["day"].plot().get_xticklabels()]
+    assert ticks == ["Jan 2024", "Apr 2024", "Jul 2024", "Oct 2024"]
+
+
+def _gray(color: object) -> float:
+    red, green, blue, *_ = mpl.colors.to_rgba(color)  # type: ignore[arg-type]
+    return 0.299 * red + 0.587 * green + 0.114 * blue
+
+
+def test_samples_differ_in_print_without_colours() -> None:
+    found = btests.compare(
+        {"x": X[:, 0], "c": ["u", "v"] * 50}, {"x": Y[:, 0] + 1, "c": ["u", "u", "v", "u"] * 25}, seed=1
+    )
+    filled, outlined = found["x"].plot().patches
+    assert (filled.get_fill(), outlined.get_fill()) == (True, False)
+    assert outlined.get_linestyle() != "solid"
+    plain, hatched = (bars.patches[0] for bars in found["c"].plot().containers)
+    assert (plain.get_hatch(), hatched.get_hatch()) == (None, "///")
+    assert _gray(hatched.get_facecolor()) - _gray(plain.get_facecolor()) > 0.5
+    for kind in ("null", "blocks"):
+        lines = btests.btest(X, Y, block_size=10, seed=1).plot(kind=kind).lines
+        assert len({line.get_linestyle() for line in lines}) == len(lines) == 2

@@ -15,6 +15,8 @@ import numpy as np
 from btests._imports import optional
 from btests.nulls.distributions import NullDistribution
 from btests.plan import Array
+from btests.report.number_format import percent
+from btests.report.ticks import moments, time_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -135,12 +137,17 @@ def plot_distributions(chart: Mapping[str, Any], names: Sequence[str], ax: Axes 
         axes.invert_yaxis()
         axes.set(xlabel="share of rows (%)", ylabel=_fitted(str(chart["axis"])))
     else:
-        edges, times = np.asarray(chart["edges"], dtype=np.float64), chart.get("edge_labels")
-        axes.stairs(a, edges, fill=True, color=BLUE, alpha=0.35, label=_fitted(names[0]))
-        axes.stairs(b, edges, color=ORANGE, linewidth=2.0, linestyle=_DASHES, label=_fitted(names[1]))
+        times = moments(chart)
+        edges = np.asarray(times or chart["edges"], dtype=np.float64)
+        shares = chart.get("missing") or (0.0, 0.0)
+        one, two = (
+            f"{_fitted(name)}, {percent(share)} missing" if any(shares) else _fitted(name)
+            for name, share in zip(names, shares, strict=True)
+        )
+        axes.stairs(a, edges, fill=True, color=BLUE, alpha=0.35, label=one)
+        axes.stairs(b, edges, color=ORANGE, linewidth=2.0, linestyle=_DASHES, label=two)
         if times:
-            shown = np.linspace(0, len(edges) - 1, 5).astype(int)
-            axes.set_xticks(edges[shown], [times[i] for i in shown], rotation=20, ha="right")
+            axes.set_xticks(*zip(*time_ticks(times[0], times[-1]), strict=True))
         axes.set(xlabel=_fitted(str(chart["axis"])), ylabel="share of rows (%)")
     axes.legend(frameon=False)
     return axes

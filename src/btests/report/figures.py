@@ -13,7 +13,7 @@ from btests.report.heatmap import Axis, regions
 from btests.report.histogram import Mark, over_time, overlaid, paired, single
 from btests.report.number_format import number, percent, plural, pvalue
 from btests.report.svg import Caption, clipped
-from btests.report.ticks import number_marks, seconds, time_ticks
+from btests.report.ticks import moments, number_marks, time_ticks
 
 Names = tuple[str, str]
 
@@ -80,9 +80,9 @@ def column_figure(place: int, column: Mapping[str, Any], names: Names) -> Markup
     if chart["type"] == "bars":
         return _bars(name, column, chart, axis, names)
     description = f"{column['summary']}. {_peaks(chart, names)}"
-    moments = _moments(chart)
-    if moments:
-        return over_time(Caption(name, chart["title"], description), axis, moments, chart)
+    edges = moments(chart)
+    if edges:
+        return over_time(Caption(name, chart["title"], description), axis, edges, chart)
     return overlaid(Caption(name, chart["title"], description), axis, chart["edges"], chart)
 
 
@@ -118,20 +118,6 @@ def _peaks(chart: Mapping[str, Any], names: Names) -> str:
         best = max(range(len(shares)), key=shares.__getitem__)
         peaks.append(f"{name} has most rows, {percent(shares[best])}, from {bins[best]}")
     return f"{len(bins)} bins; {'; '.join(peaks)}."
-
-
-def _moments(chart: Mapping[str, Any]) -> list[float] | None:
-    """Return the edges in seconds since 1970 if the axis is time, as recognised by its labels."""
-    labels = chart.get("edge_labels")
-    if not labels:
-        return None
-    try:
-        start, end = seconds(labels[0]), seconds(labels[-1])
-    except (ValueError, OverflowError):
-        return None
-    edges = chart["edges"]
-    width = edges[-1] - edges[0]
-    return [start + (end - start) * (edge - edges[0]) / width for edge in edges] if width > 0 and end > start else None
 
 
 def witness_figure(witness: Mapping[str, Any]) -> Markup:

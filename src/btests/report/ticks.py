@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from btests.report.number_format import number
 
@@ -96,3 +98,17 @@ def number_marks(low: float, high: float, n: int = 5) -> list[tuple[float, str]]
         ):
             break
     return list(zip(values, texts, strict=True)) if values else []
+
+
+def moments(chart: Mapping[str, Any]) -> list[float] | None:
+    """Return the edges of a chart in seconds since 1970 if its axis is time, as recognised by its labels."""
+    labels = chart.get("edge_labels")
+    if not labels:
+        return None
+    try:
+        start, end = seconds(labels[0]), seconds(labels[-1])
+    except (ValueError, OverflowError):
+        return None
+    edges = chart["edges"]
+    width = edges[-1] - edges[0]
+    return [start + (end - start) * (edge - edges[0]) / width for edge in edges] if width > 0 and end > start else None
