@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from btests._coordinates import is_vectors, stacked, with_coordinates
 from btests._option_checks import as_array
 from btests._text import brief, converting, printable
 from btests._warnings import PrecisionWarning, warn
@@ -128,6 +129,16 @@ def column_names(value: object) -> list[str] | None:
     return None if names is None else list(names)
 
 
+def coordinates_of(name: str, value: Any) -> Any:
+    """Return a sample in memory, with a column for each coordinate of its columns of vectors if it is a data frame."""
+    is_elsewhere = hasattr(type(value), "collect_schema") and hasattr(type(value), "collect")
+    if is_elsewhere or not hasattr(type(value), "__getitem__") or type(value).__module__.startswith("dask"):
+        return value
+    with converting(name):
+        names = column_names(value)
+    return value if names is None or len(set(map(str, names))) < len(names) else with_coordinates(name, value, names)
+
+
 def _matched(names_x: list[str], names_y: list[str]) -> list[str]:
     for name, names in (("x", names_x), ("y", names_y)):
         _refuse_doubles(name, names)
@@ -192,6 +203,8 @@ def _rows(
             array = np.empty(0, dtype=object)
     else:
         array = as_array(name, value)
+    if array.dtype == object and array.ndim == 1 and not objects_allowed and is_vectors(array):
+        array = stacked(name, array)
     if array.dtype.kind in "biuf":
         if array.ndim not in (1, 2):
             _refuse_listed_batches(name, value)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from btests._option_checks import check_flag, corrects_keywords
-from btests._validation import check_samples, check_seed, column_names
+from btests._validation import check_samples, check_seed, column_names, coordinates_of
 from btests.common_options import CommonOptions, are_arrays
 from btests.designs.units import UnitDesign
 from btests.kernels import Energy, Kernel, properties_of
@@ -156,6 +156,7 @@ def btest(
     sizes = block_size, block_exponent, budget
     options = CommonOptions(*sizes, scale, seed, shuffle, n_threads, checkpoint, progress, workers, dtype)
     check_choice(kernel)
+    x, y = coordinates_of("x", x), coordinates_of("y", y)
     paired, null = check_flag("paired", paired), null_of(null)
     factory, features = choose_statistic(statistic, dtype, shares_flips=isinstance(null, SignFlip))
     if kernel is None and isinstance(null, SignFlip):

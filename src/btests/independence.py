@@ -8,7 +8,7 @@ from typing import Any
 
 from btests._option_checks import corrects_keywords, is_finite, is_one_of
 from btests._text import brief
-from btests._validation import check_batch, check_seed, column_names
+from btests._validation import check_batch, check_seed, column_names, coordinates_of
 from btests.common_options import CommonOptions, are_arrays
 from btests.designs import JointSample
 from btests.independence_pipeline import DEFAULT_FAMILY, Family, IndependenceProcedure
@@ -124,6 +124,7 @@ def independence_test(
     rule = setting.rule
     if rule.size is not None and rule.size < MIN_ROWS:
         raise ValueError(f"block_size must be at least {MIN_ROWS} in a test of independence, got {rule.size}")
+    x, y = coordinates_of("x", x), coordinates_of("y", y)
     procedure = IndependenceProcedure(*kernels, null, 0, setting, "", options.began, options.scale, permutes=by_default)
     if workers is not None or not are_arrays(x, y):
         from btests.dispatch import run_stored  # what reads files and talks to clusters takes time to import

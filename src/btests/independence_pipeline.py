@@ -21,7 +21,7 @@ from btests.nulls.null import wants_gram
 from btests.pipeline import Names, all_rows, run_test
 from btests.plan import Plan
 from btests.result import TestResult
-from btests.scaling import robust_scale, warn_of_scales
+from btests.scaling import coordinate_groups, scales_of, warn_of_scales
 from btests.selection import Aggregate, MedianFamily, Setting
 from btests.statistics import HSIC, Executor, FeatureHSIC, in_memory, plan_for
 from btests.statistics.checks import check_kernel
@@ -82,7 +82,7 @@ class IndependenceProcedure:
         self, seed: int, order: str, names: tuple[Names, Names], executor: Executor = in_memory
     ) -> IndependenceProcedure:
         """Return the procedure for samples that were opened; several named columns are scaled by default."""
-        named = any(own is not None and len(own) > 1 for own in names)
+        named = any(len(coordinate_groups(own)) > 1 for own in names)
         scale = True if self.scale is None and named else self.scale
         setting = replace(self.setting, executor=executor)
         return replace(self, seed=seed, setting=setting, order=order, scale=scale, names=names)
@@ -98,8 +98,8 @@ class IndependenceProcedure:
         scales: list[float] = []
         if self.scale:
             both = []
-            for sample in (x, y):
-                own = np.array([robust_scale(column)[1] for column in sample.first(some).astype(np.float64).T])
+            for sample, names in zip((x, y), self.names, strict=True):
+                own = scales_of(sample.first(some).astype(np.float64), names)
                 scales.extend(own.tolist())
                 both.append(sample.scaled(own))
             x, y = both

@@ -12,7 +12,7 @@ import numpy as np
 
 from btests._option_checks import check_flag, check_texts, corrects_keywords
 from btests._text import brief, printable, printable_errors
-from btests._validation import check_alpha, check_batch, check_names, check_seed, column_names
+from btests._validation import check_alpha, check_batch, check_names, check_seed, column_names, coordinates_of
 from btests.api import btest
 from btests.independence import independence_test, kernel_of
 from btests.kernels import Kernel, Linear
@@ -20,7 +20,7 @@ from btests.multiple_testing import holm
 from btests.nulls import Null
 from btests.plan import Array, Index
 from btests.result import TestResult
-from btests.scaling import check_scale, robust_scale
+from btests.scaling import check_scale, coordinate_groups, scales_of
 from btests.selection import Aggregate, MedianFamily
 
 
@@ -161,13 +161,13 @@ def ksample_test(
     number = check_seed(seed)
     labels = _names_of(names, len(samples))
     with printable_errors():
-        rows = _rows_of(samples, labels)
+        rows, columns = _rows_of(samples, labels)
     scaled = check_scale(scale)
     if scaled is None:
-        scaled = any(column_names(sample) is not None for sample in samples) and rows[0].shape[1] > 1
+        scaled = len(coordinate_groups(columns)) > 1
     pooled = np.concatenate(rows).astype(np.float64)
     if scaled:
-        scales = np.array([robust_scale(column)[1] for column in pooled.T])
+        scales = scales_of(pooled, columns)
         pooled, rows = pooled / scales, [own / scales for own in rows]
     labels_of_rows = np.repeat(np.arange(len(rows)), [len(own) for own in rows])
     result = labelled_test(
@@ -249,13 +249,15 @@ def _names_of(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
     return found
 
 
-def _rows_of(samples: Sequence[Any], names: Sequence[str]) -> list[Any]:
-    """Return samples as arrays with the same columns, matched by name."""
+def _rows_of(samples: Sequence[Any], names: Sequence[str]) -> tuple[list[Any], list[str] | None]:
+    """Return samples as arrays with the same columns, matched by name, and these names if a sample has some."""
     columns: list[str] | None = None
+    known: list[str] | None = None
     found: list[Any] = []
     for name, sample in zip(names, samples, strict=True):
-        rows, own = check_batch(f"sample {name}", sample), column_names(sample)
-        columns = columns if found else own
+        given = coordinates_of(f"sample {name}", sample)
+        rows, own = check_batch(f"sample {name}", given), column_names(given)
+        columns, known = columns if found else own, known or own
         if len(rows) < 2:
             count = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
             raise ValueError(f"sample {name} has {count}; a test needs at least 2 rows in each sample")
@@ -266,4 +268,4 @@ def _rows_of(samples: Sequence[Any], names: Sequence[str]) -> list[Any]:
             widths = f"{rows.shape[1]} columns and sample {names[0]} has {found[0].shape[1]}"
             raise ValueError(f"sample {name} has {widths}; they must have the same")
         found.append(rows)
-    return found
+    return found, known

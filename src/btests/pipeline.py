@@ -21,7 +21,7 @@ from btests.nulls import Null
 from btests.nulls.null import check_sizes, wants_gram
 from btests.plan import Plan
 from btests.result import TestResult
-from btests.scaling import pooled_scales, warn_of_scales
+from btests.scaling import coordinate_groups, pooled_scales, warn_of_scales
 from btests.selection import KERNELS, Aggregate, PerCoordinate, Selection, Selector, Setting
 from btests.statistics import (
     MMD,
@@ -97,7 +97,7 @@ class Procedure:
     def opened(self, seed: int, order: str, names: tuple[Names, Names], executor: Executor = in_memory) -> Procedure:
         """Return the procedure for samples that were opened; data frames and named columns are scaled by default."""
         named = names[0] or names[1]
-        scale = True if self.scale is None and named is not None and len(named) > 1 else self.scale
+        scale = True if self.scale is None and len(coordinate_groups(named)) > 1 else self.scale
         setting = replace(self.setting, executor=executor)
         return replace(self, seed=seed, setting=setting, order=order, names=named, scale=scale)
 
@@ -114,7 +114,7 @@ class Procedure:
         if self.scale and not x.is_numeric:
             raise ValueError("scale is for columns of numbers, and these rows are objects")
         if self.scale:
-            scales = pooled_scales(x, y)
+            scales = pooled_scales(x, y, self.names)
             x, y = x.scaled(scales), y.scaled(scales)
         elif x.is_numeric and self.scale is None and _mixes_columns(self.kernel):
             warn_of_scales(x, y, self.names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -41,6 +42,9 @@ _RATIO = 100.0
 # Ranges of a few rows that differ by less are not looked at more closely.
 _FEW, _SUSPECT = 64, 30.0
 
+# Names of the coordinates of a vector.
+_COORDINATE = re.compile(r"(.*)\[(\d{1,6})\]", re.DOTALL)
+
 # Columns that a warning names.
 _NAMED = 3
 
@@ -54,19 +58,53 @@ def check_scale(scale: object) -> bool | None:
     raise ValueError(f"scale must be True (or 'robust'), False or None, got {brief(scale)}")
 
 
-def pooled_scales(x: AnySample, y: AnySample) -> Array:
+def coordinate_groups(names: Sequence[str] | None) -> list[list[int]]:
+    """Return the places of the coordinates of each column: ``v[0]``, ``v[1]`` and so on are those of one vector.
+
+    Examples
+    --------
+    >>> coordinate_groups(["a", "v[0]", "v[1]", "w[1]"]), coordinate_groups(None)
+    ([[0], [1, 2], [3]], [])
+    """
+    found: list[list[int]] = []
+    before: tuple[str, int] = "", -1
+    for place, name in enumerate(names or ()):
+        part = _COORDINATE.fullmatch(str(name))
+        own = ("", -1) if part is None else (part[1], int(part[2]))
+        if part is not None and own == (before[0], before[1] + 1) and own[1] > 0:
+            found[-1].append(place)
+        else:
+            found.append([place])
+        before = own
+    return found
+
+
+def scales_of(rows: Array, names: Sequence[str] | None = None) -> Array:
+    """Return the robust scale of each column of rows (n, d): (d,), each positive.
+
+    The coordinates of a vector have one scale, at which the vector weighs as much as one column of numbers.
+    """
+    found = np.array([robust_scale(column)[1] for column in rows.T])
+    for places in coordinate_groups(names):
+        if len(places) > 1:
+            varying = np.ptp(rows[:, places], axis=0) > 0.0
+            found[places] = np.sqrt(np.sum(found[places][varying] ** 2)) if varying.any() else 1.0
+    return found
+
+
+def pooled_scales(x: AnySample, y: AnySample, names: Sequence[str] | None = None) -> Array:
     """Return the robust scale of each column over the rows of both samples: (d,), each positive.
 
     Rows that swap places are both among them, or neither (for samples of different lengths and many rows, but for
     those of one block): the scales do not change with a swap, and sign flips stay exact.
     """
     if isinstance(x, UnitSample) and isinstance(y, UnitSample):  # all rows, which no swap of units changes
-        return np.array([robust_scale(column)[1] for column in np.concatenate([x.rows, y.rows]).astype(np.float64).T])
+        return scales_of(np.concatenate([x.rows, y.rows]).astype(np.float64), names)
     shorter = min(len(x), len(y))
     share = min(1.0, _ROWS / shorter)
     counts = (min(_MOST_ROWS, round(share * len(sample))) for sample in (x, y))
     rows = np.concatenate([sample.head(n) for sample, n in zip((x, y), counts, strict=True)]).astype(np.float64)
-    return np.array([robust_scale(column)[1] for column in rows.T])
+    return scales_of(rows, names)
 
 
 def warn_of_scales(x: AnySample, y: AnySample, names: Sequence[str] | None) -> None:
