@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import btests
+from btests.comparison.distinct import DistinctCount
 from tests.comparison.conftest import Shell
 
 Answer = dict[str, Any]
@@ -231,3 +233,18 @@ def test_decimal_commas_in_words(table: Table) -> None:
         found = btests.compare("a.csv", "b.csv", delimiter=";", seed=1, memory=memory)
         levels = next(column for column in found.columns if column.name == "u").details["levels"]
         assert {level["level"] for level in levels} == {"1,5", "2,5", "word"}
+
+
+def test_identifiers_are_judged_by_all_rows(table: Table) -> None:
+    """Drawn rows hardly repeat a value that all rows repeat several times."""
+    rng = np.random.default_rng(5)
+    for excluded in (False, True):
+        cells = [rng.choice(10**6 if excluded else 8000, 40_000, replace=not excluded) for _ in range(2)]
+        for name, made in (("word", [[f"u{cell}" for cell in own] for own in cells]), ("id", cells)):
+            files = [written(f"{k}.csv", table(40_000, **{name: own})) for k, own in enumerate(made)]
+            whole, pieces = answer(*files), answer(*files, memory=1000)
+            for found in (whole, pieces):
+                assert (name in dict(found["excluded"])) == excluded
+    assert 0.9 < DistinctCount.of(pa.array(np.arange(100_000))).n_distinct / 100_000 < 1.1  # six standard errors
+    halves = [DistinctCount.of(pa.array([f"w{k % 3000}" for k in rows])) for rows in (range(4000), range(2000, 9000))]
+    assert (halves[0] + halves[1]).n_distinct == 3000

@@ -11,6 +11,7 @@ import numpy as np
 from btests.comparison.cells import KINDS, Cells, kind_of, pool
 from btests.comparison.column_types import prepared
 from btests.comparison.compare_options import Options, require_columns, require_common_columns
+from btests.comparison.distinct import DistinctCount
 from btests.comparison.format import SAME_ROWS, option, quoted_list, some_of
 from btests.comparison.row_units import hint_at_units
 from btests.comparison.sources import Loaded
@@ -28,9 +29,16 @@ def check_rows(sides: Sequence[Loaded]) -> None:
 
 
 def pooled_columns(
-    sides: Sequence[Loaded], options: Options, excluded: list[tuple[str, str]], notes: list[str]
+    sides: Sequence[Loaded],
+    options: Options,
+    excluded: list[tuple[str, str]],
+    notes: list[str],
+    distinct: Mapping[str, DistinctCount] | None = None,
 ) -> list[Cells]:
-    """Return the columns to compare; add the others to ``excluded``, and remarks to ``notes``."""
+    """Return the columns to compare; add the others to ``excluded``, and remarks to ``notes``.
+
+    Of rows that were drawn from files, ``distinct`` counts the values of columns in all rows.
+    """
     # Rows of units were drawn with their units, two of them at least, whatever their number of rows.
     drawn = [None if options.unit is not None else _drawn(side, options, k, notes) for k, side in enumerate(sides)]
     one, two, _ = prepared(sides[0], sides[1], options, notes)
@@ -43,7 +51,7 @@ def pooled_columns(
         hint = hint_at_marks(name, parts)
         notes.extend([] if hint is None else [hint])
         cells = pool(name, parts[0], parts[1], (one.name, two.name), (one.is_numbered, two.is_numbered))
-        why = why_excluded(cells, name in options.columns)
+        why = why_excluded(cells, name in options.columns, (distinct or {}).get(name))
         # Units are for two sides; a table of its own has no other.
         hint = hint_at_units(cells) if options.unit is None and two.table.num_rows else None
         notes.extend([] if hint is None else [hint])
@@ -186,10 +194,11 @@ _ID_NAME = re.compile(
 )
 
 
-def why_excluded(cells: Cells, named: bool) -> str | None:
+def why_excluded(cells: Cells, named: bool, distinct: DistinctCount | None = None) -> str | None:
     """Return why a column is excluded, None if it is not; ``named`` if the user has selected it by name.
 
-    The decision uses pooled cells only, so that it does not depend on which row is in which table.
+    The decision uses pooled cells only, so that it does not depend on which row is in which table. If the cells are
+    drawn ones, their repetitions are those of all rows, of which ``distinct`` counts the values.
     """
     present = cells.values[cells.present]
     if present.size == 0:
@@ -200,15 +209,21 @@ def why_excluded(cells: Cells, named: bool) -> str | None:
         return f"it is constant, {cells.show(float(present[0]))!r} in every row"
     if named or present.size < _LEAST_ROWS:
         return None
-    if cells.kind == "category" and len(cells.levels) > 0.5 * present.size:
-        return f"it has {len(cells.levels)} different values in {present.size} cells: a row identifier or free text"
-    return _why_number(cells, present) if cells.unit == "integer" else None
+    if cells.kind == "category":
+        n_values, n_cells = len(cells.levels), present.size
+        if distinct is not None:
+            n_values, n_cells = distinct.n_distinct, distinct.n_present
+        what = f"it has {n_values} different values in {n_cells} cells: a row identifier or free text"
+        return what if n_values > 0.5 * n_cells else None
+    return _why_number(cells, present, distinct) if cells.unit == "integer" else None
 
 
-def _why_number(cells: Cells, present: Array) -> str | None:
+def _why_number(cells: Cells, present: Array, all_rows: DistinctCount | None) -> str | None:
     """Return why whole numbers are an identifier: unique in each table, and without gaps or named like one."""
     distinct, counts = np.unique(present, return_counts=True)
     if 2 * distinct.size < present.size or counts.max() > 2:
+        return None
+    if all_rows is not None and 2 * all_rows.n_distinct < all_rows.n_present:
         return None
     low, high = float(distinct[0]), float(distinct[-1])
     if high - low + 1 <= 1.5 * distinct.size:

@@ -13,6 +13,7 @@ import numpy as np
 from btests._imports import arrow
 from btests.comparison.cells import kind_of
 from btests.comparison.compare_options import require_columns
+from btests.comparison.distinct import DistinctCount
 from btests.comparison.format import option
 from btests.comparison.groupby import RowFilter, SideValues
 from btests.comparison.reservoir import Draw, Reservoir
@@ -29,10 +30,11 @@ _LARGEST = 1e150
 
 @dataclass(frozen=True, slots=True)
 class FirstPass:
-    """One side after the first pass: its files, the types of its columns, and the drawn rows as an arrow table."""
+    """One side after the first pass: its files, what all rows of its columns are, and the drawn rows as a table."""
 
     side: Side
     types: dict[str, ColumnType]
+    distinct: dict[str, DistinctCount]
     table: Any
 
     @property
@@ -49,14 +51,15 @@ class _State:
     reservoir: Reservoir
     types: dict[str, ColumnType] = field(default_factory=dict)
     styles: dict[str, tuple[str, ...]] = field(default_factory=dict)  # those that fit all cells of columns of text
+    distinct: dict[str, DistinctCount] = field(default_factory=dict)  # of texts and whole numbers
     ends: dict[int, int] = field(default_factory=dict)  # cumulative rows at the end of each part that has any
 
     def state(self) -> tuple[Any, ...]:
-        return self.reservoir.state(), dict(self.types), dict(self.styles)
+        return self.reservoir.state(), dict(self.types), dict(self.styles), dict(self.distinct)
 
     def restore(self, state: tuple[Any, ...]) -> None:
         self.reservoir.restore(state[0])
-        self.types, self.styles = state[1:]
+        self.types, self.styles, self.distinct = state[1:]
 
 
 def first_pass(
@@ -181,6 +184,7 @@ class _Reading:
                 found = replace(found, has_long=True)
             state.types[name] = found
             self._note_style(state, name, column, seen)
+            self._note_distinct(state, name, column, seen)
         state.reservoir.add(rows.select(list(self.side.read)))
 
     def _note_style(self, state: _State, name: str, column: Any, before: ColumnType) -> None:
@@ -197,6 +201,18 @@ class _Reading:
         state.styles[name] = styles_of(text)
         if before.n_present and state.styles[name] and name not in self.styled:
             raise _StyledColumnError(name)
+
+    def _note_distinct(self, state: _State, name: str, column: Any, before: ColumnType) -> None:
+        """Count the different values of whole numbers, and of text, unless cells ``before`` these had another type."""
+        found = state.types[name]
+        is_whole = arrow().types.is_integer(found.dtype)
+        if not (is_whole or kind_of(found.dtype) == "category") or column.null_count == len(column):
+            return
+        if before.n_present and (name not in state.distinct or arrow().types.is_integer(before.dtype) != is_whole):
+            state.distinct.pop(name, None)
+            return
+        cells = clear_marks(found.read(column), self.marks) if self.marks else found.read(column)
+        state.distinct[name] = state.distinct.get(name, DistinctCount()) + DistinctCount.of(cells)
 
 
 def _too_large(column: Any, name: str, part: Fragment, before: int | None) -> str:
@@ -218,4 +234,5 @@ def _surveyed(side: Side, state: _State) -> FirstPass:
     counts = tuple(end - start for start, end in pairwise(ends))
     side = replace(side, types=types, n_rows=state.reservoir.n_rows, counts=counts)
     texts = {name: state.styles.get(name, ()) for name, own in state.types.items() if kind_of(own.dtype) == "category"}
-    return FirstPass(side, dict(state.types), with_styles(side.table(state.reservoir.tables()), texts))
+    drawn = with_styles(side.table(state.reservoir.tables()), texts)
+    return FirstPass(side, dict(state.types), dict(state.distinct), drawn)

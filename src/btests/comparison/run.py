@@ -18,6 +18,7 @@ from btests.comparison.align import check_rows, pooled_columns, without_numberin
 from btests.comparison.cells import Cells
 from btests.comparison.compare_options import Options, Progress
 from btests.comparison.describe import describe
+from btests.comparison.distinct import DistinctCount
 from btests.comparison.encoded_source import EncodedSource, column_readers
 from btests.comparison.encoding import Encoding
 from btests.comparison.first_pass import FirstPass, first_pass
@@ -210,6 +211,14 @@ def _shuffled(progress: Progress, total: int, done: int) -> None:
     progress.rows("shuffling", done, total)
 
 
+def _distinct(passes: tuple[FirstPass, FirstPass] | None) -> dict[str, DistinctCount]:
+    """Return the numbers of different values of columns in all rows of both sides."""
+    if passes is None:
+        return {}
+    one, two = (own.distinct for own in passes)
+    return {name: one[name] + two[name] for name in one if name in two}
+
+
 def _compare(
     tables: Tables, joint_test: JointTest, options: Options, *, began: float, progress: Progress
 ) -> Comparison:
@@ -217,7 +226,7 @@ def _compare(
     excluded, notes = list(tables.excluded), list(tables.notes)
     check_rows(tables.sides)
     sides, units = take_units(tables.sides, options, excluded, notes)
-    columns = pooled_columns(sides, options, excluded, notes)
+    columns = pooled_columns(sides, options, excluded, notes, _distinct(tables.passes))
     if tables.passes is not None:
         types = [one.types for one in tables.passes]
         columns = without_numbering(columns, types, options, excluded, [side.name for side in sides])
