@@ -6,6 +6,7 @@ import datetime
 import io
 import zipfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
@@ -17,6 +18,14 @@ _TYPES = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 # Formats of cells: general, day, day and time.
 _STYLES = f"""<styleSheet xmlns="{_MAIN}"><numFmts count="1"><numFmt numFmtId="164" formatCode="yyyy-mm-dd hh:mm:ss"/>
 </numFmts><cellXfs count="3"><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/></cellXfs></styleSheet>"""
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """Formula of a cell, and its value if one is saved."""
+
+    text: str
+    value: float | None = None
 
 
 def workbook(sheets: Mapping[str, Sequence[Sequence[Any]]]) -> bytes:
@@ -62,6 +71,9 @@ def _letters(j: int) -> str:
 
 
 def _cell(place: str, cell: Any) -> str:
+    if isinstance(cell, Formula):
+        value = "" if cell.value is None else repr(cell.value)
+        return f'<c r="{place}"><f>{escape(cell.text)}</f><v>{value}</v></c>'
     if isinstance(cell, bool):
         return f'<c r="{place}" t="b"><v>{int(cell)}</v></c>'
     if isinstance(cell, (int, float)):

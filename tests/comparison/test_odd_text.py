@@ -14,6 +14,7 @@ import pytest
 import btests
 from btests.comparison.distinct import DistinctCount
 from tests.comparison.conftest import Shell
+from tests.workbooks import Formula, workbook
 
 Answer = dict[str, Any]
 
@@ -248,3 +249,20 @@ def test_identifiers_are_judged_by_all_rows(table: Table) -> None:
     assert 0.9 < DistinctCount.of(pa.array(np.arange(100_000))).n_distinct / 100_000 < 1.1  # six standard errors
     halves = [DistinctCount.of(pa.array([f"w{k % 3000}" for k in rows])) for rows in (range(4000), range(2000, 9000))]
     assert (halves[0] + halves[1]).n_distinct == 3000
+
+
+def test_formulas_without_values(shell: Shell) -> None:
+    """As programs write them that compute nothing: the cells are empty."""
+    pytest.importorskip("python_calamine")
+    rng = np.random.default_rng(6)
+    for name in ("a.xlsx", "b.xlsx"):
+        rows: list[list[Any]] = [["u", "sum"], *([float(cell), Formula("A2*2")] for cell in rng.normal(size=30))]
+        Path(name).write_bytes(workbook({"notes": [["x"]], "data & more": rows}))
+    found = btests.compare("a.xlsx::data & more", "b.xlsx::data & more", seed=1)
+    said = "sheet 'data & more' of a.xlsx has 30 formulas without saved values in column B, read as empty cells"
+    assert any(said in note for note in found.notes)
+    assert dict(found.excluded)["sum"] == "all its cells are missing"
+    rows = [["u", "sum"], *([float(cell), Formula("A2*2", 3.5 * row)] for row, cell in enumerate(rng.normal(size=30)))]
+    Path("c.xlsx").write_bytes(workbook({"data": rows}))
+    found = btests.compare("c.xlsx", "c.xlsx", seed=1)
+    assert not any("formula" in note for note in found.notes)

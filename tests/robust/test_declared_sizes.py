@@ -21,7 +21,7 @@ from btests.data.containers import sqlite_table
 from btests.data.csv_table import typed
 from btests.data.errors import DamagedError, LargeError
 from btests.data.table import read_table
-from btests.data.workbook_extent import refuse_far_cells
+from btests.data.workbook_cells import refuse_far_cells
 from tests.fuzz.containers import excel, opendocument
 from tests.fuzz.tables import Table
 

@@ -25,7 +25,7 @@ from btests._text import close_match, shortened, shortly
 from btests.data.compression import unpacked
 from btests.data.errors import DamagedError, LargeError, check_memory
 from btests.data.formats import INSIDE
-from btests.data.workbook_extent import refuse_far_cells
+from btests.data.workbook_cells import note_on_formulas, refuse_far_cells
 
 #: What zipfile raises at damaged archives, and at those of other programs; OverflowError at times before 1980.
 ZIP_ERRORS = (
@@ -96,8 +96,13 @@ def check_unpacked_size(source: str | bytes, file: str, most_bytes: int | None) 
         raise LargeError(f"{file!r} unpacks to {amount(declared)}, and may take {amount(most_bytes)}")
 
 
-def sheet_text(source: str | bytes, wanted: str | None, where: str, most_bytes: int | None) -> bytes:
-    """Return a sheet of a workbook, in a file or its contents, as the text of a CSV file; the first sheet for None."""
+def sheet_text(
+    source: str | bytes, wanted: str | None, where: str, most_bytes: int | None, notes: list[str] | None = None
+) -> bytes:
+    """Return a sheet of a workbook, in a file or its contents, as the text of a CSV file; the first sheet for None.
+
+    Formulas without values are named in ``notes``.
+    """
     calamine = optional("python_calamine", "python -m pip install 'btests[excel]'")
     if isinstance(calamine, str):
         raise ValueError(f"{where!r} is a workbook, and reading it needs python-calamine; {calamine}")
@@ -108,12 +113,15 @@ def sheet_text(source: str | bytes, wanted: str | None, where: str, most_bytes: 
         names = list(book.sheet_names)
         sheet = choose(names[:1] if wanted is None else names, wanted, where, "sheet")
         rows = book.get_sheet_by_name(sheet).to_python(skip_empty_area=True)
+        note = None if notes is None else note_on_formulas(source, sheet, where)
     except (calamine.CalamineError, *ZIP_ERRORS) as error:
         raise DamagedError(f"{where!r} is not a readable workbook, or it is damaged: {shortly(error)}") from None
     except BaseException as error:
         if type(error).__name__ == "PanicException":  # of the compiled reader, and no Exception
             raise DamagedError(f"{where!r} is not a readable workbook, or it is damaged: {shortly(error)}") from None
         raise
+    if notes is not None and note is not None:
+        notes.append(note)
     if not rows:
         raise DamagedError(f"sheet {sheet!r} of {where!r} is empty")
     return _text(rows)

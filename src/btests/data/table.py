@@ -224,7 +224,7 @@ def _contained(
         check_magic(start, file, form)
         if form == "workbook":
             used = TextFormat(missing=text.missing)
-            return read_csv(sheet_text(source, wanted, file, most_bytes), where, ",", guessed=False, text=used)
+            return read_csv(sheet_text(source, wanted, file, most_bytes, notes), where, ",", guessed=False, text=used)
         if form in _DATABASES:
             name, read = _DATABASES[form]
             if isinstance(source, bytes):

@@ -1,11 +1,14 @@
-"""Declared extent of a sheet of a workbook, which may be huge in a small file."""
+"""Cells of the sheets of a workbook as its parts hold them: their extent, and formulas without saved values."""
 
 from __future__ import annotations
 
 import io
+import posixpath
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
+from html import unescape
 from typing import IO
 
 from btests._memory import amount
@@ -117,3 +120,66 @@ def _repeated(file: IO[bytes]) -> int:
             else:
                 cells += times * n
     return cells
+
+
+# Sheets and their parts in the lists of a workbook of Excel, and attributes of them.
+_LISTED = re.compile(rb"<(?:\w+:)?(?:sheet|Relationship)\s[^<>]*>")
+_ATTRIBUTE = re.compile(rb"""([\w:]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+
+# Cells of Excel with a formula and no value.
+_FORMULA = re.compile(
+    rb"""<(?:\w+:)?c\s[^<>]*?\br=["']([A-Z]{1,3})\d{1,7}["'][^<>]*><(?:\w+:)?f\b[^<>]*(?:/>|>[^<>]*</(?:\w+:)?f>)"""
+    rb"""\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?\s*</(?:\w+:)?c>"""
+)
+
+
+def note_on_formulas(source: str | bytes, sheet: str, where: str) -> str | None:
+    """Return a remark on formulas without saved values in a sheet of Excel, which are read as empty cells.
+
+    Programs that compute nothing write such files. None for other sheets, and for workbooks of other kinds.
+    """
+    file = io.BytesIO(source) if isinstance(source, bytes) else source
+    if not zipfile.is_zipfile(file):
+        return None
+    with zipfile.ZipFile(file) as archive:
+        name = _part_of(archive, sheet)
+        if name not in archive.namelist():
+            return None
+        counts: Counter[bytes] = Counter()
+        with archive.open(name) as part:
+            for piece, old in _pieces(part):
+                counts.update(found[1] for found in _FORMULA.finditer(piece) if found.end() > old)
+    if not counts:
+        return None
+    letters = [letter.decode() for letter in sorted(counts, key=_number)]
+    columns = f"column {letters[0]}" if len(letters) == 1 else f"columns {', '.join(letters[:_SHOWN])}"
+    more = f" and {len(letters) - _SHOWN} more" if len(letters) > _SHOWN else ""
+    cells = "1 formula" if counts.total() == 1 else f"{counts.total()} formulas"
+    return (
+        f"sheet {sheet!r} of {where} has {cells} without saved values in {columns}{more}, read as empty cells; "
+        "open and save it with a program that computes them"
+    )
+
+
+# Columns in a remark at most.
+_SHOWN = 8
+
+
+def _part_of(archive: zipfile.ZipFile, sheet: str) -> str:
+    """Return the name of the part that holds a sheet; empty if there is none."""
+    names = set(archive.namelist())
+    lists = ("xl/workbook.xml", "xl/_rels/workbook.xml.rels")
+    if not names.issuperset(lists):
+        return ""
+    sheets, targets = ([_attributes(tag) for tag in _LISTED.findall(archive.read(name))] for name in lists)
+    places = {own.get("Id", ""): own.get("Target", "") for own in targets}
+    own = next((found for found in sheets if found.get("name") == sheet), {})
+    place = next((places[value] for key, value in own.items() if key.endswith(":id") and value in places), "")
+    return posixpath.normpath(posixpath.join("xl", place)).lstrip("/") if place else ""
+
+
+def _attributes(tag: bytes) -> dict[str, str]:
+    return {
+        key.decode("utf-8", "replace"): unescape((one or two).decode("utf-8", "replace"))
+        for key, one, two in _ATTRIBUTE.findall(tag)
+    }
