@@ -14,7 +14,18 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-PAGES = ("guide", "method", "compare", "designs", "independence", "large", "features", "anytime", "ho-shieh")
+PAGES = (
+    "guide",
+    "method",
+    "compare",
+    "pipelines",
+    "designs",
+    "independence",
+    "large",
+    "features",
+    "anytime",
+    "ho-shieh",
+)
 DOCUMENTS = [path for path in (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in PAGES)) if path.exists()]
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import math
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
@@ -114,6 +115,37 @@ def is_finite(value: object) -> bool:
     """Whether this is a number that is finite as a float."""
     value = value.item() if isinstance(value, np.generic) else value  # numpy casts the bound to float32
     return isinstance(value, Real) and not isinstance(value, bool) and bool(abs(value) <= sys.float_info.max)  # type: ignore[operator]
+
+
+def share_of(what: str, text: str) -> float:
+    """Return a share of the rows, 5% or 0.05, as a number from 0 to less than 1.
+
+    Examples
+    --------
+    >>> share_of("tolerance", "5%"), share_of("tolerance", "0.05")
+    (0.05, 0.05)
+    """
+    digits = text.strip().removesuffix("%")
+    is_percent = digits != text.strip()
+    try:
+        share = float(digits) / (100.0 if is_percent else 1.0)
+    except ValueError:
+        share = math.nan
+    if math.isnan(share):
+        raise ValueError(f"{what} must be a share of the rows, such as 5% or 0.05, got {text!r}")
+    if not 0.0 <= share < 1.0:
+        why = _out_of_range(share, text.strip(), is_percent=is_percent)
+        raise ValueError(f"{what} must be from 0% to less than 100% of the rows, and {text!r} is {why}")
+    return share
+
+
+def _out_of_range(share: float, text: str, *, is_percent: bool) -> str:
+    """Return what is wrong with a share that is not from 0 to less than 1."""
+    if share < 0.0:
+        return "below 0"
+    if share == 1.0:
+        return "all of them: tables never differ by more"
+    return "more than all of them" + ("" if is_percent or share >= 100.0 else f"; a percentage is written {text}%")
 
 
 def check_name(name: str, value: object) -> None:

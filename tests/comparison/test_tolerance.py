@@ -126,5 +126,6 @@ def test_in_python_too() -> None:
     a = {"u": [1.0, 2.0, 3.0]}
     with pytest.raises(ValueError, match="tolerance must be a share of the rows, from 0 to less than 1, got 5"):
         btests.compare(a, a, tolerance=5)
-    with pytest.raises(TypeError, match=r"tolerance must be a share of the rows, such as 0\.05, got '5%'"):
-        btests.compare(a, a, tolerance="5%")  # type: ignore[call-overload]
+    with pytest.raises(ValueError, match=r"tolerance must be a share of the rows, such as 5% or 0\.05, got 'five'"):
+        btests.compare(a, a, tolerance="five")
+    assert btests.compare(a, a, tolerance="5%").to_dict()["settings"]["tolerance"] == 0.05

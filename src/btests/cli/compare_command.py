@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from btests._text import printable
+from btests.cli.config_file import options_from
 from btests.cli.options import (
     ALPHA,
     DECIMAL,
@@ -23,6 +25,7 @@ from btests.cli.options import (
     budget_option,
     cell_options,
     check_budget,
+    conditions,
     excluded_names,
     flag,
     join_names,
@@ -146,6 +149,21 @@ _UNSAID = ("checkpoint",)
 @JSON
 @click.option("--report", metavar="PATH", callback=output_path, default=None, help="Write a page to this HTML file.")
 @click.option("--force", is_flag=True, help="Overwrite files that are there.")
+@click.option(
+    "--fail-on",
+    metavar="CONDITION",
+    multiple=True,
+    callback=conditions,
+    help="End with status 1 if this holds: difference (the default), effect>10%, columns>2, column:NAME, "
+    "column:NAME>10%, never. Of several, if any holds.",
+)
+@click.option(
+    "--config",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=None,
+    help="File with options; by default btests.toml, or pyproject.toml with [tool.btests], in the current folder.",
+)
+@click.option("--no-config", is_flag=True, help="Take options from no file.")
 @click.option("--demo", is_flag=True, help="Write reference.csv and current.csv, and compare them.")
 @click.option("--verbose", is_flag=True, help="Say how much time and memory it took.")
 def compare(
@@ -156,33 +174,62 @@ def compare(
     force: bool,
     demo: bool,
     verbose: bool,
+    fail_on: tuple[str, ...],
+    config: Path | None,
+    no_config: bool,
     **options: Any,
 ) -> None:
     """Test whether two tables, or groups of rows of one, differ, and report how much and where.
 
     A and B are files, folders or patterns of parts: CSV, TSV, JSON (also .gz, .bz2, .xz, .zst), Parquet, Arrow,
     Feather, npy, npz; book.xlsx::sheet, file.db::table (also .duckdb) or file.zip::member.csv; or - for standard input.
-    The exit status is that of diff: 0 no difference found, 1 difference found, 2 trouble.
+    The exit status is that of diff: 0 no difference found, 1 difference found (or what --fail-on says), 2 trouble.
     The first of the examples writes the files that the others read.
     """
+    if no_config and config is not None:
+        raise click.UsageError("--config names a file and --no-config takes none; give one of them.")
+    # The demonstration has columns of its own.
+    filed, where = ({}, "") if no_config or (demo and config is None) else options_from(config)
+    used = _fill(options, filed)
+    if not fail_on and "fail_on" in filed:
+        fail_on, used = filed["fail_on"], [*used, "fail-on"]
     _check(tables, options["by"], report, force, demo)
     _check_checkpoint(options["checkpoint"], tables, report)
     _check_options(options)
     with one_sentence(workers="--workers" if options["dask"] is None else "--dask"):
+        from btests.comparison.fail_on import failed
+
         if demo:
             from btests.cli.demo import FILES, write_demo_tables
 
             write_demo_tables(Path(), force=force)
             tables = FILES
-        found = _run(tables, options)
+        found = _run(tables, options, fail_on)
+        notes = [f"options from {printable(where)}: {', '.join(used)}"] if used else []
+        found = replace(found, notes=(*found.notes, *notes))
+        status = int(failed(found, fail_on) if fail_on else found.different)
         echo(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
         if report is not None:
             _write(found, report, force)  # after the answer: a full disk must not lose it
             if not as_json:
                 echo(f"report      {printable(str(report))}")
+        if fail_on and not as_json:
+            echo(f"fail-on     {', '.join(map(printable, fail_on))}: {'holds' if status else 'does not hold'}")
         if verbose:
             _say_memory(found)
-    raise click.exceptions.Exit(1 if found.different else 0)
+    raise click.exceptions.Exit(status)
+
+
+def _fill(options: dict[str, Any], filed: Mapping[str, Any]) -> list[str]:
+    """Take options of a file where the command has none, and return their flags without dashes."""
+    context, used = click.get_current_context(), []
+    for name, value in filed.items():
+        # A cluster has an option of its own on the command line.
+        own = "dask" if name == "workers" and isinstance(value, str) else name
+        if own in options and context.get_parameter_source(own) is not click.core.ParameterSource.COMMANDLINE:
+            options[own] = value
+            used.append(flag(own)[2:])
+    return used
 
 
 def _check_checkpoint(checkpoint: str | None, tables: tuple[str, ...], report: Path | None) -> None:
@@ -235,7 +282,7 @@ def _holds(table: str, report: Path) -> bool:
     return any(Path(file_of(part)).samefile(report) for part in parts)
 
 
-def _run(tables: tuple[str, ...], options: dict[str, Any]) -> Comparison | GroupComparison:
+def _run(tables: tuple[str, ...], options: dict[str, Any], fail_on: tuple[str, ...]) -> Comparison | GroupComparison:
     from btests.comparison import compare as run
     from btests.data.formats import is_stream
     from btests.data.remote import public
@@ -247,7 +294,7 @@ def _run(tables: tuple[str, ...], options: dict[str, Any]) -> Comparison | Group
     if found.result.read != "at once":  # what is free changes, and with it the rows that are drawn
         options = {**options, "memory": found.details["settings"]["memory"]}
     named = tuple(map(public, tables))
-    found.details["command"] = shlex.join(["btests", "compare", *_command(named, options)])
+    found.details["command"] = shlex.join(["btests", "compare", *_command(named, options, fail_on)])
     stream = next(filter(is_stream, tables), None)
     if stream is not None:
         where = "standard input" if stream == "-" else f"the pipe {printable(stream)}"
@@ -255,7 +302,7 @@ def _run(tables: tuple[str, ...], options: dict[str, Any]) -> Comparison | Group
     return replace(found, notes=tuple(map(as_flags, found.notes)))
 
 
-def _command(tables: tuple[str, ...], options: dict[str, Any]) -> list[str]:
+def _command(tables: tuple[str, ...], options: dict[str, Any], fail_on: tuple[str, ...]) -> list[str]:
     """Return the arguments that repeat the comparison."""
     words, defaults = [], {own.name: own.default for own in compare.params}
     for name, value in options.items():
@@ -270,6 +317,7 @@ def _command(tables: tuple[str, ...], options: dict[str, Any]) -> list[str]:
         words.append(flag(name))
         if value is not True:
             words.append(join_names(value) if isinstance(value, tuple) else str(value))
+    words += [word for condition in fail_on for word in ("--fail-on", condition)]
     # A file whose name begins like an option comes after two dashes.
     is_plain = all(table == "-" or not table.startswith("-") for table in tables)
     return [*tables, *words] if is_plain else [*words, "--", *tables]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import csv
 import io
-import math
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -89,6 +88,18 @@ def check_budget(options: Mapping[str, Any]) -> None:
     """Raise if both a budget and a size of blocks are given."""
     if options["budget"] is not None and options["block_size"] not in (None, "auto"):
         raise click.UsageError("--budget is for the automatic block size; drop --block-size.")
+
+
+def conditions(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return conditions of ``--fail-on``, checked."""
+    if not texts:  # nothing to import
+        return ()
+    from btests.comparison.fail_on import check_fail_on
+
+    try:
+        return check_fail_on(texts)
+    except ValueError as error:
+        raise click.UsageError(f"{str(error).replace('fail_on', option.opts[0], 1)}.") from None
 
 
 def split_names(option: str, texts: Iterable[str]) -> list[str]:
@@ -267,25 +278,9 @@ def block_rows(context: click.Context, option: click.Parameter, text: str | None
 
 def row_share(context: click.Context, option: click.Parameter, text: str | None) -> float | None:
     """Return a share of the rows, 5% or 0.05, as a number."""
-    if text is None:
-        return None
-    digits = text.strip().removesuffix("%")
+    from btests._option_checks import share_of
+
     try:
-        share = float(digits) / (100.0 if digits != text.strip() else 1.0)
-    except ValueError:
-        share = math.nan
-    if math.isnan(share):
-        raise click.UsageError(f"--tolerance must be a share of the rows, such as 5% or 0.05, got {text!r}.")
-    if not 0.0 <= share < 1.0:
-        why = _out_of_range(share, text.strip(), is_percent=digits != text.strip())
-        raise click.UsageError(f"--tolerance must be from 0% to less than 100% of the rows, and {text!r} is {why}.")
-    return share
-
-
-def _out_of_range(share: float, text: str, *, is_percent: bool) -> str:
-    """Return what is wrong with a share that is not from 0 to less than 1."""
-    if share < 0.0:
-        return "below 0"
-    if share == 1.0:
-        return "all of them: tables never differ by more"
-    return "more than all of them" + ("" if is_percent or share >= 100.0 else f"; a percentage is written {text}%")
+        return None if text is None else share_of(option.opts[0], text)
+    except ValueError as error:
+        raise click.UsageError(f"{error}.") from None

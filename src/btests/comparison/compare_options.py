@@ -18,10 +18,12 @@ from btests._option_checks import (
     check_name,
     check_texts,
     is_one_of,
+    share_of,
 )
 from btests._text import brief, close_match, converting
 from btests._validation import check_alpha, check_path, check_seed
 from btests.block_size import check_block_rule
+from btests.comparison.fail_on import check_fail_on
 from btests.comparison.format import option, quoted_list
 from btests.data.csv_parser import is_number
 from btests.data.formats import FORMATS
@@ -40,7 +42,7 @@ class CompareOptions(TypedDict, total=False):
     exclude: Sequence[str] | str
     common: bool
     alpha: float
-    tolerance: float | None
+    tolerance: float | str | None
     kernel: Any
     null: Any
     block_size: int | str | None
@@ -94,6 +96,8 @@ def check_tolerance(tolerance: object) -> float | None:
     """Return the tolerance, a share of rows; raise if it is not valid."""
     if tolerance is None:
         return None
+    if isinstance(tolerance, str):
+        return share_of("tolerance", tolerance)
     if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float, np.integer, np.floating)):
         raise TypeError(f"tolerance must be a share of the rows, such as 0.05, got {brief(tolerance)}")
     if not 0.0 <= tolerance < 1.0:
@@ -208,6 +212,40 @@ class Options:
                 value = list(value) or None
             found[names.get(name, name)] = value
         return found
+
+
+# Names of options in files that are not those of arguments, as on the command line.
+_FILE_NAMES = {"a": "value_a", "b": "value_b", "format": "file_format"}
+
+
+def options_of_file(values: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return options by the names of arguments, and ``fail_on``, from a file with the names of the command line.
+
+    Parameters
+    ----------
+    values : mapping
+        Names, with hyphens or underscores, and values.
+    where : str
+        Name of the file, for messages.
+    """
+    known = {*(own.name for own in fields(Options)), "fail_on"} - {"is_drawn", "checkpoint"}
+    found = {}
+    for key, value in values.items():
+        name = key.replace("-", "_")
+        name = _FILE_NAMES.get(name, name)
+        if name not in known:
+            shown = sorted({*known, *_FILE_NAMES} - {*_FILE_NAMES.values()})
+            near = close_match(name, shown)
+            hint = f"did you mean {near!r}?" if near else f"there are {', '.join(shown)}"
+            raise ValueError(f"{where} has {key!r}, which is no option of a comparison; {hint}")
+        found[name] = value
+    try:
+        if "fail_on" in found:
+            found["fail_on"] = check_fail_on(found["fail_on"])
+        checked = Options(**{name: value for name, value in found.items() if name != "fail_on"})
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{where}: {error}") from None
+    return {name: found[name] if name == "fail_on" else getattr(checked, name) for name in found}
 
 
 # Begin and end of each phase over files as a share of the whole.

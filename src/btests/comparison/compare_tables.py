@@ -42,7 +42,7 @@ def compare(
     exclude: Sequence[str] | str = (),
     common: bool = False,
     alpha: float = 0.05,
-    tolerance: float | None = None,
+    tolerance: float | str | None = None,
     kernel: Any = None,
     null: Any = None,
     block_size: int | str | None = None,
@@ -88,9 +88,9 @@ def compare(
         Compare the columns that match where others do not; by default those are an error.
     alpha : float, default 0.05
         Significance level of the verdict and of the marks on columns.
-    tolerance : float, optional
-        Share of rows that may differ, such as 0.05: test whether the total variation distance is larger, jointly and in
-        each column. By default, test for any difference.
+    tolerance : float or str, optional
+        Share of rows that may differ, such as 0.05 or ``"5%"``: test whether the total variation distance is larger,
+        jointly and in each column. By default, test for any difference.
     kernel, null, block_size, budget, seed : optional
         Of the joint test, as in :func:`btests.btest`.
     max_rows : int, optional

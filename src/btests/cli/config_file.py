@@ -1,0 +1,57 @@
+"""Options of ``btests compare`` from ``btests.toml``, or from ``[tool.btests]`` of ``pyproject.toml``."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import click
+
+#: Files that are looked for in the current folder: the first one that has options counts.
+NAMES = ("btests.toml", "pyproject.toml")
+
+
+def options_from(config: Path | None) -> tuple[dict[str, Any], str]:
+    """Return checked options by their names in Python, and the name of their file; none and "" without a file.
+
+    Parameters
+    ----------
+    config : Path or None
+        The file; by default one of ``NAMES`` in the current folder.
+    """
+    for path in [Path(name) for name in NAMES] if config is None else [config]:
+        values = _values(path, is_named=config is not None)
+        if values is not None:
+            from btests.comparison.compare_options import options_of_file
+
+            try:
+                return options_of_file(values, str(path)), str(path)
+            except ValueError as error:
+                raise click.UsageError(f"{str(error).rstrip('.')}.") from None
+    return {}, ""
+
+
+def _values(path: Path, *, is_named: bool) -> dict[str, Any] | None:
+    """Return the options as they are written; None where there is no file, or no table of them in it."""
+    if not path.is_file():
+        if is_named:
+            raise click.UsageError(f"--config {str(path)!r} is no file; name a .toml file.")
+        return None
+    text = path.read_bytes()
+    is_project = path.name == "pyproject.toml"
+    if is_project and not is_named and b"btests" not in text:
+        return None
+    try:
+        found = tomllib.loads(text.decode("utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise click.UsageError(f"{str(path)!r} is not valid TOML: {error}.") from None
+    if not is_project:
+        return found
+    tools = found.get("tool", {})
+    own = tools.get("btests") if isinstance(tools, dict) else None
+    if not isinstance(own, dict):
+        if is_named:
+            raise click.UsageError(f"--config {str(path)!r} has no table [tool.btests].")
+        return None
+    return own
