@@ -16,7 +16,7 @@ from btests._imports import optional
 from btests.nulls.distributions import NullDistribution
 from btests.plan import Array
 from btests.report.number_format import percent
-from btests.report.ticks import moments, time_ticks
+from btests.report.ticks import moments, number_marks, time_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -148,6 +148,8 @@ def plot_distributions(chart: Mapping[str, Any], names: Sequence[str], ax: Axes 
         axes.stairs(b, edges, color=ORANGE, linewidth=2.0, linestyle=_DASHES, label=two)
         if times:
             axes.set_xticks(*zip(*time_ticks(times[0], times[-1]), strict=True))
+        elif chart.get("form") in ("year", "duration"):
+            axes.set_xticks(*zip(*number_marks(edges[0], edges[-1], form=chart["form"]), strict=True))
         axes.set(xlabel=_fitted(str(chart["axis"])), ylabel="share of rows (%)")
     axes.legend(frameon=False)
     return axes

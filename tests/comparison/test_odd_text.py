@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -266,3 +267,25 @@ def test_formulas_without_values(shell: Shell) -> None:
     Path("c.xlsx").write_bytes(workbook({"data": rows}))
     found = btests.compare("c.xlsx", "c.xlsx", seed=1)
     assert not any("formula" in note for note in found.notes)
+
+
+def test_years_and_durations(tmp_path: Path) -> None:
+    """Years have no commas, and durations have units, in sentences and on the page."""
+    rng = np.random.default_rng(7)
+    tables = [
+        {"year": rng.integers(1999, 2012, 300) + shift, "wait": (rng.exponential(5e3 + shift, 300)).astype("m8[s]")}
+        for shift in (0, 4000)
+    ]
+    tables[1]["year"] = tables[1]["year"] - 3995
+    found = btests.compare(*tables, seed=1)
+    assert re.search(r"mean \d h \d+ min -> \d h \d+ min", found["wait"].summary)
+    assert re.search(r"\b20\d\d -> 20\d\d", found["year"].summary)
+    found.to_html(tmp_path / "page.html")
+    page = re.sub(r"<data[^>]*>|</data>", "", (tmp_path / "page.html").read_text(encoding="utf-8"))
+    shown = re.sub(r"<script.*?</script>|<style.*?</style>", "", page, flags=re.DOTALL)
+    assert not re.search(r"\b2,0\d\d\b", shown)
+    assert re.search(r">\d+ h( \d+ min)?<", shown)
+    for column in found.columns:
+        labels = [label.get_text() for label in column.plot().get_xticklabels()]
+        assert not any("," in label for label in labels)
+        assert all("h" in label or label == "0 s" for label in labels) == (column.name == "wait")

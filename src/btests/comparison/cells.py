@@ -14,6 +14,7 @@ import numpy.typing as npt
 from btests._imports import arrow
 from btests.comparison.format import option, plain
 from btests.plan import Array, Index
+from btests.report.number_format import MINUS, duration
 
 Mask = npt.NDArray[np.bool_]
 
@@ -23,6 +24,9 @@ KINDS = ("number", "boolean", "category", "time")
 
 # The squares of larger numbers overflow.
 _LARGEST = 1e150
+
+# Whole numbers between which columns are shown as years, without separators.
+_YEARS = (1500, 2199)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,8 @@ class Cells:
     levels : tuple of str
         Levels of a category, by decreasing frequency in both tables together.
     unit : str
-        ``"date"``, ``"timestamp"`` or ``"time"`` for times; ``"integer"`` for whole numbers; else empty.
+        ``"date"``, ``"timestamp"`` or ``"time"`` for times; ``"integer"`` for whole numbers; ``"duration"`` for seconds
+        of durations; else empty.
     """
 
     name: str
@@ -72,6 +77,17 @@ class Cells:
     def words(self) -> tuple[str, ...]:
         """Levels of a category or a boolean as text."""
         return self.levels if self.kind == "category" else ("false", "true")
+
+    @property
+    def form(self) -> str | None:
+        """How numbers are shown: ``"number"``, ``"year"`` or ``"duration"``; None for other kinds."""
+        if self.kind != "number":
+            return None
+        if self.unit == "duration":
+            return self.unit
+        present = self.values[self.present] if self.unit == "integer" else self.values[:0]
+        is_year = present.size > 0 and _YEARS[0] <= present.min() and present.max() <= _YEARS[1]
+        return "year" if is_year else "number"
 
     def side(self, b: bool) -> slice:
         """Return the slice of the cells of table a, or of table b."""
@@ -103,6 +119,8 @@ def show_value(value: float, kind: str, unit: str, levels: Sequence[str] = ()) -
         return "true" if value else "false"
     if kind == "time" and math.isfinite(value):
         return _show_time(value, unit)
+    if unit == "duration":
+        return duration(value).replace(MINUS, "-")
     if unit == "integer" and value == round(value) and abs(value) < 1e15:
         return str(int(value))
     return plain(value)
@@ -174,8 +192,9 @@ def pool(
     values[missing] = 0.0
     units = {unit for _, unit in found} - {""}
     unit = "timestamp" if {"date", "timestamp"} <= units else min(units, default="")
-    if kind == "number" and any(u != "integer" for _, u in found):
-        unit = ""
+    if kind == "number":
+        own = {u for (_, u), column in zip(found, (a, b), strict=True) if kind_of(column.type) != "empty"}
+        unit = own.pop() if len(own) == 1 else "" if own else "integer"
     return Cells(name, kind, values, missing, len(a), unit=unit)
 
 
@@ -196,7 +215,7 @@ def _numbers(column: Any, kind: str) -> tuple[Array, str]:
         unit = "" if kind == "time" else "integer"
     elif kind == "time" or t.is_duration(dtype):
         factor = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}[dtype.unit]
-        column, unit = pc.cast(column, pa.int64()), "timestamp" if kind == "time" else ""
+        column, unit = pc.cast(column, pa.int64()), "timestamp" if kind == "time" else "duration"
     elif t.is_integer(dtype):
         unit = "integer"
     values = pc.cast(column, pa.float64(), safe=False).to_numpy()

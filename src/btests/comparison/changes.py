@@ -12,6 +12,7 @@ import numpy as np
 from btests.comparison.cells import Cells, Mask
 from btests.comparison.format import percent, plain
 from btests.plan import Array, Index
+from btests.report.number_format import duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +147,13 @@ def _numbers(cells: Cells) -> list[Change | None]:
     if any(constant):
         return [_of_constant(cells, sides, constant)] if mean_a != mean_b or not all(constant) else []
     if error > 0.0:
-        shown = [cells.show(mean_a), cells.show(mean_b)] if time else list(pair(mean_a, mean_b))
+        shown = shown_pair(cells, mean_a, mean_b)
         found.append(Change("mean", mean_a, mean_b, f"mean {shown[0]} -> {shown[1]}", abs(mean_a - mean_b) / error))
     if sd_a > 0.0 and sd_b > 0.0:
         # Variance of a log standard deviation: (kurtosis - 1) / (4 n).
         spread = math.sqrt(sum(max(0.0, _kurtosis(s) - 1.0) / 4.0 / len(s) for s in sides))
         size = abs(math.log(sd_b / sd_a)) / spread if spread > 0.0 else 0.0
-        low, high = (duration(sd_a), duration(sd_b)) if time else pair(sd_a, sd_b)
+        low, high = (duration(sd_a), duration(sd_b)) if time else shown_pair(cells, sd_a, sd_b)
         found.append(Change("spread", sd_a, sd_b, f"spread {low} -> {high}", size))
     largest = max((change.errors for change in found if change is not None), default=0.0)
     distance, point = _largest_gap(*sides)
@@ -168,7 +169,7 @@ def _of_constant(cells: Cells, sides: Sequence[Array], constant: Sequence[bool])
     """Return the change from or to one value: "all 1 -> all 7", or "all 1 -> 1 to 7"."""
     a, b = (float(side.mean()) for side in sides)
     if all(constant):
-        shown = [cells.show(value) for value in (a, b)] if cells.kind == "time" else list(pair(a, b))
+        shown = shown_pair(cells, a, b)
         return Change("mean", a, b, f"all {shown[0]} -> all {shown[1]}", math.inf)
     value = float(sides[constant.index(True)][0])
     low, high = (float((side == value).mean()) for side in sides)
@@ -206,6 +207,15 @@ def _kurtosis(values: Array) -> float:
     return float((deviations**4).mean()) / square**2 if square > 0.0 else 3.0
 
 
+def shown_pair(cells: Cells, a: float, b: float) -> tuple[str, str]:
+    """Return two values of a column as text: times and durations as such, numbers with digits that distinguish them."""
+    shown = cells.show(a), cells.show(b)
+    if cells.kind == "time" or (cells.unit == "duration" and shown[0] != shown[1]):
+        return shown
+    low, high = pair(a, b)
+    return (f"{low} s", f"{high} s") if cells.unit == "duration" else (low, high)
+
+
 def pair(a: float, b: float) -> tuple[str, str]:
     """Return two numbers as text with as many digits as distinguish them, at least four."""
     for digits in (4, 5, 6, 8, 10, 13, 17):
@@ -213,14 +223,6 @@ def pair(a: float, b: float) -> tuple[str, str]:
         if text[0] != text[1]:
             return text
     return text
-
-
-def duration(seconds: float) -> str:
-    """Return a number of seconds in a unit that suits it."""
-    for unit, size in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds:.3g} s"
 
 
 def _quoted(text: str) -> str:

@@ -70,6 +70,7 @@ def column_chart(cells: Cells, names: tuple[str, str]) -> dict[str, Any]:
         "title": title,
         "axis": cells.name + _UNITS.get(cells.unit, ""),
         "edges": edges.tolist(),
+        "form": cells.form,
         "edge_labels": [cells.show(float(e)) for e in edges] if cells.kind == "time" else None,
         "a": sides[0],
         "b": sides[1],

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from btests.comparison.cells import Cells, Mask
-from btests.comparison.changes import pair, share_errors
+from btests.comparison.changes import share_errors, shown_pair
 from btests.comparison.features import pooled_ranks, relation_scores
 from btests.comparison.format import percent
 from btests.plan import Array
@@ -84,7 +84,7 @@ def _given(x: Cells, y: Cells, condition: Condition, both: Mask) -> Iterator[ByV
     if not x.has_levels:
         a, b = (float(side.mean()) for side in values)
         error = math.sqrt(sum(float(side.var(ddof=1)) / len(side) for side in values))
-        shown = (x.show(a), x.show(b)) if x.kind == "time" else pair(a, b)
+        shown = shown_pair(x, a, b)
         text = f"mean {x.name} {shown[0]} -> {shown[1]} where {y.name} {condition.text}"
         yield ByValue("mean by value", a, b, text, abs(a - b) / error if error > 0.0 else 0.0)
         return

@@ -232,6 +232,7 @@ class _Axis:
             "centres": None if self.edges is None else ((self.edges[1:] + self.edges[:-1]) / 2.0).tolist(),
             "labels": [self.label(j) for j in range(self.n_present)] if labelled else None,
             "axis": self.cells.name,
+            "form": self.cells.form,
             "smooth": self.smooth,
             "missing": self.has_missing,
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from btests.report.heatmap import Axis, regions
 from btests.report.histogram import Mark, over_time, overlaid, paired, single
-from btests.report.number_format import number, percent, plural, pvalue
+from btests.report.number_format import FORMS, number, percent, plural, pvalue
 from btests.report.svg import Caption, clipped
 from btests.report.ticks import moments, number_marks, time_ticks
 
@@ -97,9 +97,14 @@ def _bars(name: str, column: Mapping[str, Any], chart: Mapping[str, Any], axis: 
     return paired(Caption(name, chart["title"], description), axis, labels, a, b)
 
 
+def form_of(part: Mapping[str, Any]) -> Callable[[float], str]:
+    """Return the function that shows the numbers of a chart or an axis."""
+    return FORMS[part.get("form") or "number"]
+
+
 def bin_names(chart: Mapping[str, Any]) -> list[str]:
     """Return the bins of a histogram in words."""
-    ends = chart.get("edge_labels") or [number(edge) for edge in chart["edges"]]
+    ends = chart.get("edge_labels") or list(map(form_of(chart), chart["edges"]))
     return [f"{low} to {high}" for low, high in pairwise(ends)]
 
 
@@ -107,7 +112,7 @@ def ends(chart: Mapping[str, Any]) -> list[str]:
     """Return what is at the ends of the axis of a small drawing; of bars the first few."""
     if chart["type"] == "bars":
         return [clipped(str(label), _LEVEL_WIDTH) for label in chart["labels"][:_ENDS]]
-    labels = chart.get("edge_labels") or [number(edge) for edge in chart["edges"]]
+    labels = chart.get("edge_labels") or list(map(form_of(chart), chart["edges"]))
     return [labels[0], labels[-1]]
 
 
@@ -164,6 +169,6 @@ def _axis(axis: Mapping[str, Any], n: int) -> Axis:
         if axis["kind"] == "time":
             return label, ends, time_ticks(*ends), False
         if not axis["labels"]:
-            return label, ends, number_marks(*ends), False
-    texts = axis["labels"] or [number(centre, 3) for centre in centres]
+            return label, ends, number_marks(*ends, form=axis.get("form") or "number"), False
+    texts = axis["labels"] or [form_of(axis)(centre) for centre in centres]
     return label, (0.0, float(n)), [(i + 0.5, str(text)) for i, text in enumerate(texts)], True

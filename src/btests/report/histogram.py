@@ -67,7 +67,14 @@ def _pair(outline_a: Sequence[tuple[float, float]], outline_b: Sequence[tuple[fl
 
 def overlaid(caption: Caption, label: str, edges: Sequence[float], chart: Mapping[str, Any]) -> Markup:
     """Return the histograms of both samples of a chart on top of each other: shares of rows in common bins."""
-    return _both(caption, label, edges, chart, _steps, marks=number_marks(edges[0], edges[-1]))
+    return _both(
+        caption,
+        label,
+        edges,
+        chart,
+        _steps,
+        marks=number_marks(edges[0], edges[-1], form=chart.get("form") or "number"),
+    )
 
 
 def over_time(caption: Caption, label: str, moments: Sequence[float], chart: Mapping[str, Any]) -> Markup:

@@ -105,21 +105,48 @@ def whole_percent(value: float) -> str:
     return {"0": "<1", "100": ">99"}.get(shown, shown) if 0.0 < value < 1.0 else shown
 
 
+def year(value: float | None) -> str:
+    """Return a year, or a mean of years, without commas.
+
+    Examples
+    --------
+    >>> year(2007), year(2007.25)
+    ('2007', '2007.2')
+    """
+    return number(value, 5).replace(",", "")
+
+
+# Units of time with the next smaller one, and seconds.
+_PARTS = (("h", "min", 3600, 60), ("min", "s", 60, 1))
+_DAY = 86400
+
+
 def duration(value: float | None) -> str:
     """Return seconds in words.
 
     Examples
     --------
-    >>> duration(0.0123), duration(4.56), duration(125)
-    ('12 ms', '4.6 s', '2 min 5 s')
+    >>> duration(0.0123), duration(4.56), duration(125), duration(5400), duration(216_000), duration(-7200)
+    ('12 ms', '4.6 s', '2 min 5 s', '1 h 30 min', '2.5 days', '\N{MINUS SIGN}2 h')
     """
     if value is None:
         return NOTHING
-    if value < 1:
+    if value < 0:
+        return MINUS + duration(-value)
+    if 0 < value < 1:
         return f"{number(1000.0 * value, 2)} ms"
-    if value < 60:
+    if round(value) < 60:
         return f"{number(float(value), 2)} s"
-    return f"{int(value // 60)} min {int(value % 60)} s"
+    if value >= _DAY:
+        days = number(value / _DAY, 3)
+        return f"{days} {'day' if days == '1' else 'days'}"
+    unit, smaller, one, other = next(part for part in _PARTS if round(value / part[3]) * part[3] >= part[2])
+    whole, rest = divmod(round(value / other) * other, one)
+    return f"{whole} {unit}" + (f" {rest // other} {smaller}" if rest else "")
+
+
+#: How numbers of a column are shown, by the form that its chart names.
+FORMS = {"number": number, "year": year, "duration": duration}
 
 
 def size(value: float | None) -> str:

@@ -48,10 +48,9 @@ N_FIELDS, MOST_FIELDS = 12, 60
 _LOADER = PackageLoader("btests.report", "assets")
 
 _FORMS = {
-    "number": number_format.number,
+    **number_format.FORMS,
     "pvalue": number_format.pvalue,
     "percent": number_format.percent,
-    "duration": number_format.duration,
     "bytes": number_format.size,
     "plain": number_format.plain,
 }

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from btests.report.number_format import number
+from btests.report.number_format import duration, number, year
 
 _DAY = 86400.0
 #: Steps between ticks of a time axis in seconds, and formats of the labels.
@@ -87,9 +87,26 @@ def time_ticks(low: float, high: float, n: int = 4) -> list[tuple[float, str]]:
     return found
 
 
-def number_marks(low: float, high: float, n: int = 5) -> list[tuple[float, str]]:
-    """Return ticks of a number axis with their labels."""
+# Seconds of units of durations.
+_UNITS = (_DAY, 3600.0, 60.0, 1.0)
+
+
+def number_marks(low: float, high: float, n: int = 5, form: str = "number") -> list[tuple[float, str]]:
+    """Return ticks of a number axis with their labels, in a form of `number_format.FORMS`.
+
+    Examples
+    --------
+    >>> number_marks(0, 20_000, 3, "duration")
+    [(0.0, '0 s'), (7200.0, '2 h'), (14400.0, '4 h')]
+    >>> number_marks(2006.5, 2009.5, 3, "year")
+    [(2007.0, '2007'), (2008.0, '2008'), (2009.0, '2009')]
+    """
+    if form == "duration":
+        unit = next((unit for unit in _UNITS if max(abs(low), abs(high)) >= 2 * unit), 1.0)
+        return [(unit * value, duration(unit * value)) for value in ticks(low / unit, high / unit, n)]
     values = ticks(low, high, n)
+    if form == "year":
+        return [(value, year(value)) for value in values]
     # As many digits as distinguish neighbours.
     for digits in range(2, 16):
         texts = [number(value, digits) for value in values]
