@@ -36,9 +36,13 @@ class SelectionWarning(BTestWarning):
     """The kernel could not be chosen as was asked for."""
 
 
+# Packages whose frames are below the line that is warned about: this one, and that of its decorators.
+_INSIDE = frozenset({__package__, "contextlib"})
+
+
 def warn(message: str, category: type[BTestWarning]) -> None:
     """Warn at the line that called into this package, however deep inside it the reason was found."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _INSIDE:
         frame, level = frame.f_back, level + 1
     warnings.warn(printable(message), category, stacklevel=level)
