@@ -102,7 +102,7 @@ class BlockSummaries:
     kernels : sequence of Kernel
         Members of the statistic: one kernel, or those that are tested at once.
     summaries : sequence of Summary
-        Summary of all blocks for each kernel, of the same blocks.
+        Summary of all blocks for each kernel, of the same blocks; empty if ``gram`` has the one of all rows.
     engine : str
         See :class:`btests.TestResult`.
     gram : Gram or PairedGram, optional
@@ -191,13 +191,17 @@ def conclude(
     ValueError
         If blocks are missing, or values are not finite.
     """
-    about, kernels, summaries = provenance or Provenance(), found.kernels, found.summaries
+    about, kernels = provenance or Provenance(), found.kernels
     selector, selection = about.selector, about.selection
+    summaries, distribution = found.summaries, None
+    if found.gram is not None:
+        distribution = null.distribution(found.gram, seed, n_threads)
+        if isinstance(found.gram, Gram) and not summaries:  # of the same pass over the tiles, so it comes second
+            summaries = (found.gram.summary(),)
     for kernel, summary in zip(kernels, summaries, strict=True):
         _check(summary, kernel if len(kernels) > 1 else None)
     candidates = () if selection is None else selection.candidates
     best, summary = 0, summaries[0]
-    distribution: NullDistribution | None = None
     if len(summaries) > 1:
         null = shared_flips(null)
         aggregate = selector if isinstance(selector, Aggregate) else Aggregate()

@@ -273,7 +273,7 @@ def summarize(
         gram = statistic.gram(x, y)
     with one_blas_thread():
         if isinstance(gram, Gram) and engine == "numpy":
-            return BlockSummaries(statistic.kernels, (gram.summary(),), engine, gram)
+            return BlockSummaries(statistic.kernels, (), engine, gram)
         statistic = statistic.prepare(x, y)
         summaries = summarize_prepared(statistic, x, y, plan, n_threads, executor=executor)
     return BlockSummaries(statistic.kernels, summaries, engine, gram)
