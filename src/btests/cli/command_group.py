@@ -49,7 +49,7 @@ def commands(context: click.Context) -> None:
 @click.argument("command", required=False)
 @click.pass_context
 def show_help(context: click.Context, command: str | None) -> None:
-    """Show what a command does, or what commands there are."""
+    """Show the help of a command."""
     above = context.parent
     assert above is not None, "a subcommand has a parent"
     if command is None:

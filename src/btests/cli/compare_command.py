@@ -12,27 +12,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from btests._text import printable
+from btests.cli.compare_flags import GROUPS, flagged
 from btests.cli.config_file import options_from
-from btests.cli.options import (
-    ALPHA,
-    DECIMAL,
-    DELIMITER,
-    ENCODING,
-    JSON,
-    SEED,
-    as_flags,
-    block_size_option,
-    budget_option,
-    cell_options,
-    check_budget,
-    conditions,
-    excluded_names,
-    flag,
-    join_names,
-    names_option,
-    row_share,
-)
-from btests.cli.output_file import already_there, check_output, output_path
+from btests.cli.grouped_help import GroupedCommand
+from btests.cli.options import as_flags, check_budget, flag, join_names
+from btests.cli.output_file import already_there, check_output
 from btests.cli.progress import watching
 from btests.cli.terminal import echo, one_sentence, say
 
@@ -40,7 +24,7 @@ if TYPE_CHECKING:
     from btests.comparison import Comparison, GroupComparison
 
 _EXAMPLES = """\b
-Examples:
+Examples (the first writes the files of the others):
   btests compare --demo
   btests compare reference.csv current.csv --exclude amount --json
   btests compare current.csv --by shop --a north --b south --alpha 0.01
@@ -50,122 +34,14 @@ Examples:
 # Suffixes of files that are no HTML pages.
 _NO_PAGES = (".csv", ".docx", ".jpg", ".json", ".md", ".parquet", ".pdf", ".png", ".svg", ".txt", ".xlsx")
 
-_KERNELS = ("gaussian", "laplacian", "matern", "energy", "linear")
-_NULLS = ("sign-flip", "normal", "third-cumulant", "cross-mmd", "permutation", "spectrum", "gamma", "pearson")
-
 # What the command that repeats a comparison must not say: it is repeated from its beginning.
 _UNSAID = ("checkpoint",)
 
 
-@click.command(epilog=_EXAMPLES)
-@click.argument("tables", nargs=-1, metavar="A [B]")
-@click.option(
-    "--by",
-    default=None,
-    help="Column of A that says which side or group a row is in; there is no B then. Without --a and --b all groups "
-    "are compared, 50 at most.",
+@click.command(
+    cls=GroupedCommand, groups=GROUPS, epilog=_EXAMPLES, short_help="Compare two tables, or groups of rows of one."
 )
-@click.option("--a", "value_a", default=None, help="Value of that column for the first side.")
-@click.option("--b", "value_b", default=None, help="Value of that column for the second side.")
-@names_option(
-    "--columns",
-    "Columns to compare, all by default: --columns size,colour, or several times. A name with a comma is quoted "
-    """as in CSV: --columns '"a,b",size'.""",
-)
-@excluded_names("--columns")
-@click.option(
-    "--unit",
-    default=None,
-    help="Column that names what several rows belong to, such as a customer, and is not compared: rows of one unit are "
-    "swapped together.",
-)
-@click.option("--common", is_flag=True, help="Go on with the columns that match where others do not.")
-@ALPHA
-@click.option(
-    "--tolerance",
-    metavar="SHARE",
-    callback=row_share,
-    default=None,
-    help="Test whether more than this share of the rows differs (total variation), jointly and in each column, such as "
-    "5%; by default, test for any difference.",
-)
-@click.option(
-    "--kernel",
-    type=click.Choice(_KERNELS),
-    default=None,
-    help="Of the joint test; Gaussians and Laplacians by default.",
-)
-@click.option("--null", type=click.Choice(_NULLS), default=None, help="Of the joint test; sign-flip by default.")
-@block_size_option(
-    "Rows of the smaller side in a block of the joint test, or sqrt; by default as many as --budget affords."
-)
-@budget_option(
-    "Seconds of one core for the kernel values of the joint test, estimated from rows and columns; 1 by default. "
-    "Blocks are never smaller than the square root of the rows."
-)
-@SEED
-@click.option(
-    "--max-rows",
-    type=click.IntRange(2),
-    default=None,
-    help="Rows a side or group at most, drawn at random; by default 1000000, or all in the joint test of large files.",
-)
-@DELIMITER
-@DECIMAL
-@ENCODING
-@click.option(
-    "--format",
-    "file_format",
-    metavar="NAME",
-    default=None,
-    help="Of the files, such as csv or parquet, where their names or first bytes do not tell it.",
-)
-@click.option(
-    "--table", metavar="NAME", default=None, help="Of files that hold several: the same as ::NAME behind each."
-)
-@cell_options("--columns")
-@click.option(
-    "--memory",
-    metavar="SIZE",
-    default=None,
-    help="What tables may take, such as 2GB; by default a quarter of what is free. Larger files are read in pieces.",
-)
-@click.option(
-    "--checkpoint",
-    type=click.Path(dir_okay=False),
-    default=None,
-    help="Of large files: save the work in this file, and resume from it after an interruption.",
-)
-@click.option(
-    "--workers",
-    type=click.IntRange(1),
-    default=None,
-    help="Compute the joint test on so many processes of this machine; files are then read in pieces.",
-)
-@click.option(
-    "--dask", metavar="ADDRESS", default=None, help="Compute it on the cluster of this scheduler, tcp://host:8786."
-)
-@click.option("--skip-bad-parts", is_flag=True, help="Go on without damaged parts of a folder or pattern.")
-@JSON
-@click.option("--report", metavar="PATH", callback=output_path, default=None, help="Write a page to this HTML file.")
-@click.option("--force", is_flag=True, help="Overwrite files that are there.")
-@click.option(
-    "--fail-on",
-    metavar="CONDITION",
-    multiple=True,
-    callback=conditions,
-    help="End with status 1 if this holds: difference (the default), effect>10%, columns>2, column:NAME, "
-    "column:NAME>10%, never. Of several, if any holds.",
-)
-@click.option(
-    "--config",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=None,
-    help="File with options; by default btests.toml, or pyproject.toml with [tool.btests], in the current folder.",
-)
-@click.option("--no-config", is_flag=True, help="Take options from no file.")
-@click.option("--demo", is_flag=True, help="Write reference.csv and current.csv, and compare them.")
-@click.option("--verbose", is_flag=True, help="Say how much time and memory it took.")
+@flagged
 def compare(
     *,
     tables: tuple[str, ...],
@@ -181,10 +57,10 @@ def compare(
 ) -> None:
     """Test whether two tables, or groups of rows of one, differ, and report how much and where.
 
-    A and B are files, folders or patterns of parts: CSV, TSV, JSON (also .gz, .bz2, .xz, .zst), Parquet, Arrow,
-    Feather, npy, npz; book.xlsx::sheet, file.db::table (also .duckdb) or file.zip::member.csv; or - for standard input.
+    A and B are files, folders or patterns of parts: CSV, TSV, JSON, also compressed, Parquet, Arrow, Feather, npy, npz;
+    book.xlsx::sheet, file.db::table, file.zip::member.csv; or - for standard input.
+
     The exit status is that of diff: 0 no difference found, 1 difference found (or what --fail-on says), 2 trouble.
-    The first of the examples writes the files that the others read.
     """
     if no_config and config is not None:
         raise click.UsageError("--config names a file and --no-config takes none; give one of them.")

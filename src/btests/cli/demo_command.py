@@ -23,7 +23,7 @@ Examples:
 """
 
 
-@click.command(epilog=_EXAMPLES)
+@click.command(epilog=_EXAMPLES, short_help="Test the blobs of the paper, whose truth is known, and plot them.")
 @click.option(
     "--out",
     metavar="PATH",
@@ -33,9 +33,21 @@ Examples:
     help="File for the picture: .png, .svg or .pdf.",
 )
 @click.option(
-    "--rows", type=click.IntRange(20, 1_000_000), default=2000, show_default=True, help="Rows in each of the samples."
+    "--rows",
+    metavar="ROWS",
+    type=click.IntRange(20, 1_000_000),
+    default=2000,
+    show_default=True,
+    help="Rows in each of the samples.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For the data and for the test.")
+@click.option(
+    "--seed",
+    metavar="NUMBER",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="For the data and for the test.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 @click.option("--force", is_flag=True, help="Overwrite the picture if it is there.")
 def demo(out: Path, rows: int, seed: int, as_json: bool, force: bool) -> None:

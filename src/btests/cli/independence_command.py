@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from btests._text import printable
+from btests.cli.grouped_help import GroupedCommand
 from btests.cli.options import (
     ALPHA,
     DELIMITER,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from btests.comparison.dependence import Settings
 
 _EXAMPLES = """\b
-Examples:
+Examples (the first writes the file of the others):
   btests compare --demo
   btests independence reference.csv --x amount,shop --y items
   btests independence reference.csv --x rating --statistic dcov --json
@@ -38,43 +39,55 @@ Examples:
 """
 
 
-@click.command(epilog=_EXAMPLES)
+# Options by what they are about, for the help.
+_GROUPS = {
+    "Columns and rows": ("x", "y", "all_pairs", "exclude", "max_rows"),
+    "Test": ("alpha", "statistic", "null", "seed", "block_size", "budget"),
+    "Output": ("as_json", "everything", "out", "force"),
+    "Reading of files": ("missing", "categories", "delimiter"),
+    "Others": (),
+}
+
+
+@click.command(
+    cls=GroupedCommand, groups=_GROUPS, epilog=_EXAMPLES, short_help="Test whether columns depend on each other."
+)
 @click.argument("table", metavar="FILE")
 @names_option(
     "--x",
-    "Columns of the first group: --x size,colour, or several times. A name with a comma is quoted as in CSV: "
-    """--x '"a,b",size'.""",
+    """Columns of the first group: size,colour. With a comma: '"a,b",size'.""",
 )
 @names_option("--y", "Columns of the second group, all that are not in --x by default.")
 @click.option("--all-pairs", is_flag=True, help="Test every pair of columns, corrected for the number of pairs.")
 @excluded_names("--x")
 @click.option(
     "--statistic",
+    metavar="NAME",
     type=click.Choice(("hsic", "dcov")),
     default="hsic",
     show_default=True,
-    help="Hilbert-Schmidt independence criterion, or squared distance covariance.",
+    help="hsic (Hilbert-Schmidt independence criterion) or dcov (squared distance covariance).",
 )
 @click.option(
     "--null",
+    metavar="NAME",
     type=click.Choice(("swap", "normal", "pearson", "permutation")),
     default=None,
-    help="How the p-value is found; swap by default. The others take one Gaussian kernel in place of several pairs.",
+    help="Null distribution: swap (the default), normal, pearson, permutation; all but swap take one Gaussian kernel.",
 )
 @ALPHA
 @block_size_option("Rows in a block, at least 4, or sqrt; by default as many as --budget affords.")
-@budget_option(
-    "Seconds of one core for the kernel values, estimated from rows and columns; 1 by default. Pairs share it."
-)
+@budget_option("Seconds of one core, estimated from rows and columns; 1 by default. Pairs share it.")
 @SEED
 @click.option(
     "--max-rows",
+    metavar="ROWS",
     type=click.IntRange(8),
     default=None,
-    help="Rows at most, drawn at random; by default 1000000, and of --all-pairs what --budget affords.",
+    help="Test so many rows at most, drawn at random; by default 1000000, or what --budget affords for --all-pairs.",
 )
 @DELIMITER
-@cell_options("--x")
+@cell_options()
 @JSON
 @click.option("--all", "everything", is_flag=True, help="Print all pairs, and not the first 20.")
 @click.option(
@@ -95,10 +108,10 @@ def independence(
 ) -> None:
     """Test whether columns of a table depend on each other.
 
-    FILE is a table as btests compare reads it: CSV, TSV, JSON lines (also .gz), Parquet, Arrow, Feather, npy, npz, a
-    folder or a pattern of parts, or - for standard input. Columns may hold numbers, texts, dates, booleans and missing
-    cells. The exit status is 0 no dependence found, 1 dependence found, 2 trouble. The first of the examples writes the
-    file that the others read.
+    FILE is a table as btests compare reads it, or - for standard input. Columns may hold numbers, texts, dates,
+    booleans and missing cells.
+
+    The exit status is 0 no dependence found, 1 dependence found, 2 trouble.
     """
     _check(table, named=bool(x), named_y=bool(y), all_pairs=all_pairs)
     _check_pairs(all_pairs, everything, out, force)

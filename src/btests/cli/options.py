@@ -27,22 +27,31 @@ def _one_character(context: click.Context, option: click.Parameter, delimiter: s
 
 #: Options of every command that reads tables.
 SEED = click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="For the order of rows and the null."
+    "--seed", metavar="NUMBER", type=click.IntRange(0), default=0, show_default=True, help="Of the random numbers."
 )
 DECIMAL = click.option(
     "--decimal",
+    metavar="MARK",
     type=click.Choice([",", "."]),
     default=None,
-    help="Before the fraction of a number in CSV files; a comma is found in files with --delimiter ';'.",
+    help="Before the fraction of a number in CSV files: . or , (which is found in files with --delimiter ';').",
 )
 ENCODING = click.option(
-    "--encoding", default=None, help="Of CSV files, such as latin-1; UTF-8, UTF-16 and Latin-1 are found."
+    "--encoding",
+    metavar="NAME",
+    default=None,
+    help="Of CSV files, such as latin-1; UTF-8, UTF-16 and Latin-1 are found.",
 )
 DELIMITER = click.option(
-    "--delimiter", callback=_one_character, default=None, help="Of CSV files, where it is not a comma."
+    "--delimiter",
+    metavar="MARK",
+    callback=_one_character,
+    default=None,
+    help="Between the cells of CSV files, where it is not a comma.",
 )
 ALPHA = click.option(
     "--alpha",
+    metavar="LEVEL",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.05,
     show_default=True,
@@ -53,7 +62,8 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON and noth
 
 def names_option(name: str, details: str) -> Callable[[Command], Command]:
     """Return an option that takes names, whose help is ``details``; its value is a tuple of all of them."""
-    return click.option(name, multiple=True, callback=_all_names, help=details)
+    metavar = "VALUES" if name == "--missing" else "NAMES"
+    return click.option(name, metavar=metavar, multiple=True, callback=_all_names, help=details)
 
 
 def _all_names(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -65,11 +75,11 @@ def excluded_names(first: str) -> Callable[[Command], Command]:
     return names_option("--exclude", f"Columns to exclude, written as in {first}.")
 
 
-def cell_options(first: str) -> Callable[[Command], Command]:
-    """Return ``--missing`` and ``--categories`` for a command whose option ``first`` says how names are written."""
-    texts = f"Texts or numbers that stand for missing cells, written as in {first}: -,-999."
+def cell_options() -> Callable[[Command], Command]:
+    """Return ``--missing`` and ``--categories``."""
+    texts = "Texts or numbers that stand for missing cells: -,-999."
     missing = names_option("--missing", texts)
-    categories = names_option("--categories", f"Columns of numbers that are codes, written as in {first}.")
+    categories = names_option("--categories", "Columns of numbers that are codes, such as postal codes.")
     return lambda command: missing(categories(command))
 
 
