@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from btests.comparison.cells import KINDS, Cells, kind_of, pool
+from btests.comparison.cells import KINDS, VECTORS, Cells, kind_of, pool
 from btests.comparison.column_types import prepared
 from btests.comparison.compare_options import Options, require_columns, require_common_columns
 from btests.comparison.distinct import DistinctCount
@@ -16,6 +16,7 @@ from btests.comparison.format import SAME_ROWS, option, quoted_list, some_of
 from btests.comparison.row_units import hint_at_units
 from btests.comparison.sources import Loaded
 from btests.comparison.tokens import first_text, hint_at_codes, hint_at_marks
+from btests.comparison.vectors import n_numbers, why_no_vectors
 from btests.data.column_type import ColumnType
 from btests.plan import Array, Index
 
@@ -62,6 +63,7 @@ def pooled_columns(
             why = why_excluded(cells, named=True)
         if why is None:
             columns.append(cells)
+            notes.extend([] if cells.vectors is None else [_note_on_vectors(cells, n_numbers(parts))])
         else:
             excluded.append((name, why))
     if not columns:
@@ -72,6 +74,15 @@ def pooled_columns(
     hint = hint_at_codes([cells.name for cells in whole], [cells.values[cells.present] for cells in whole])
     notes.extend([] if hint is None else [hint])
     return columns
+
+
+def _note_on_vectors(cells: Cells, width: int) -> str:
+    k = 0 if cells.vectors is None else cells.vectors.shape[1]
+    how = f", by random projections to {k}" if k < width else ""
+    return (
+        f"column {cells.name!r} holds vectors of {width} numbers, compared by kernels{how}; "
+        "its quantiles are those of the direction in which both tables vary most"
+    )
 
 
 def columns_of(whole: Loaded, options: Options, excluded: list[tuple[str, str]], notes: list[str]) -> list[Cells]:
@@ -144,11 +155,16 @@ def match(
             continue
         kinds = kind_of(a.table[name].type), kind_of(b.table[name].type)
         for side, kind in zip((a, b), kinds, strict=True):
-            if kind not in (*KINDS, "empty"):
+            if kind not in (*KINDS, VECTORS, "empty"):
                 conflicts.append((name, f"holds {kind} in {side.name}", _odd(side, name, kind)))
                 break
         else:
-            if "empty" in kinds or kinds[0] == kinds[1]:
+            lists = [side.table[name] for side, kind in zip((a, b), kinds, strict=True) if kind == VECTORS]
+            why = why_no_vectors(lists) if len(lists) == 2 else None
+            if why is not None:
+                conflicts.append((name, why, ""))
+                continue
+            if (VECTORS not in kinds and "empty" in kinds) or kinds[0] == kinds[1]:
                 kept.append(name)
                 continue
             what = [_kind(kind) + " in " + side.name for kind, side in zip(kinds, (a, b), strict=True)]
@@ -183,7 +199,7 @@ def _odd(side: Loaded, name: str, kind: str) -> str:
 
 
 def _kind(kind: str) -> str:
-    return {"number": "numbers", "boolean": "true or false", "category": "text", "time": "times"}[kind]
+    return {"number": "numbers", "boolean": "true or false", "category": "text", "time": "times"}.get(kind, kind)
 
 
 # Minimum rows of both tables for a column without repetitions to be an identifier.

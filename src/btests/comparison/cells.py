@@ -13,10 +13,15 @@ import numpy.typing as npt
 
 from btests._imports import arrow
 from btests.comparison.format import option, plain
+from btests.comparison.vectors import principal_coordinates
+from btests.data.vector_column import is_list
 from btests.plan import Array, Index
 from btests.report.number_format import MINUS, duration
 
 Mask = npt.NDArray[np.bool_]
+
+#: What `kind_of` says of lists of numbers.
+VECTORS = "lists of numbers"
 
 #: Kinds of columns.
 KINDS = ("number", "boolean", "category", "time")
@@ -50,6 +55,8 @@ class Cells:
     unit : str
         ``"date"``, ``"timestamp"`` or ``"time"`` for times; ``"integer"`` for whole numbers; ``"duration"`` for seconds
         of durations; else empty.
+    vectors : ndarray of shape (n, k), or None
+        Of a column of vectors, their coordinates, 0 where missing; ``values`` are those of the first direction.
     """
 
     name: str
@@ -59,6 +66,7 @@ class Cells:
     n_a: int
     levels: tuple[str, ...] = ()
     unit: str = ""
+    vectors: Array | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -104,7 +112,12 @@ class Cells:
 
     def take(self, rows: Index, n_a: int) -> Cells:
         """Return the cells of some rows, the first ``n_a`` of which are those of table a."""
-        return replace(self, values=self.values[rows], missing=self.missing[rows], n_a=n_a)
+        vectors = None if self.vectors is None else self.vectors[rows]
+        return replace(self, values=self.values[rows], missing=self.missing[rows], n_a=n_a, vectors=vectors)
+
+    def vectors_of(self, b: bool) -> Array | None:
+        """Return the vectors of table a, or of table b, that are present; None for a column of anything else."""
+        return None if self.vectors is None else self.vectors[self.side(b)][~self.missing[self.side(b)]]
 
     def show(self, value: float) -> str:
         """Return a value as text."""
@@ -141,7 +154,10 @@ def kind_of(dtype: Any) -> str:
     """Return the kind of an arrow type: one of ``KINDS``, ``"empty"`` for the null type, or a description."""
     t = arrow().types
     if t.is_dictionary(dtype):
-        return kind_of(dtype.value_type)
+        inner = kind_of(dtype.value_type)
+        return "lists" if inner == VECTORS else inner
+    if is_list(dtype):
+        return VECTORS
     return next((kind for kind, names in _ARROW_KINDS.items() if any(getattr(t, n)(dtype) for n in names)), str(dtype))
 
 
@@ -177,6 +193,11 @@ def pool(
     kind = kinds[0] if kinds else "number"
     if kind == "category":
         return _categories(name, a, b)
+    if kind == VECTORS:
+        vectors = principal_coordinates(name, [column for column in (a, b) if kind_of(column.type) == kind], sides)
+        absent = np.isnan(vectors[:, 0])
+        vectors[absent] = 0.0
+        return Cells(name, "number", np.ascontiguousarray(vectors[:, 0]), absent, len(a), vectors=vectors)
     found = [_numbers(column, kind) for column in (a, b)]
     for (values, _), side, is_numbered in zip(found, sides, numbered, strict=True):
         bad = np.flatnonzero(np.abs(values) > _LARGEST)

@@ -11,6 +11,7 @@ import numpy as np
 
 from btests.comparison.cells import Cells, Mask
 from btests.comparison.format import percent, plain
+from btests.comparison.vectors import mean_change, spread_change
 from btests.plan import Array, Index
 from btests.report.number_format import duration
 
@@ -97,10 +98,21 @@ def _found(cells: Cells, periods: tuple[str, ...], least: float) -> list[Change]
     found = [_missing(cells)]
     if cells.has_levels:
         found += _levels(cells, least)
+    elif cells.vectors is not None:
+        found += _vectors(cells)
     else:
         found += [*_numbers(cells), *period_changes(cells, periods)]
     kept = [change for change in found if change is not None and change.errors >= least]
     return sorted(kept, key=lambda change: -change.errors)
+
+
+def _vectors(cells: Cells) -> list[Change | None]:
+    a, b = cells.vectors_of(False), cells.vectors_of(True)
+    if a is None or b is None or min(len(a), len(b)) < 2:
+        return []
+    distance, apart, errors = mean_change(a, b)
+    one, two, spread, own = spread_change(a, b)
+    return [Change("mean vector", 0.0, distance, apart, errors), Change("spread", one, two, spread, own)]
 
 
 def _missing(cells: Cells) -> Change | None:

@@ -13,6 +13,7 @@ from btests.comparison.cells import Cells, pool, show_value
 from btests.comparison.sources import load
 from btests.comparison.text_styles import read_texts
 from btests.comparison.tokens import as_categories, mark_missing
+from btests.comparison.vectors import vector_scale
 from btests.plan import Array, Index
 from btests.scaling import robust_scale
 
@@ -47,6 +48,8 @@ class Code:
         Levels of a category or boolean with a coordinate of their own.
     has_other, has_missing : bool
         Whether other levels, and missing cells, have a coordinate.
+    n_directions : int
+        Coordinates of vectors, which are divided by ``scale``; 0 for other columns.
     """
 
     name: str
@@ -58,11 +61,15 @@ class Code:
     levels: tuple[str, ...] = ()
     has_other: bool = False
     has_missing: bool = False
+    n_directions: int = 0
 
     @classmethod
     def fit(cls, cells: Cells) -> Code:
         """Return the code of a column from the cells of both tables together."""
         has_missing = bool(cells.missing.any())
+        if cells.vectors is not None:
+            k, scale = cells.vectors.shape[1], vector_scale(cells.vectors[cells.present])
+            return cls(cells.name, cells.kind, scale=scale, has_missing=has_missing, n_directions=k)
         if cells.has_levels:
             words, counts = cells.words, cells.counts()
             kept = [w for w, c in zip(words[:MOST_LEVELS], counts, strict=False) if c > max(1.0, _RARE * len(cells))]
@@ -78,6 +85,7 @@ class Code:
     def width(self) -> int:
         """Number of coordinates of the column."""
         own = len(self.levels) + self.has_other if self.levels else 1 + 2 * len(self.periods)
+        own = self.n_directions or own
         return own + self.has_missing
 
     def transform(self, cells: Cells) -> Array:
@@ -91,6 +99,9 @@ class Code:
             hot = spot[cells.values.astype(np.int64)]
             known = cells.present & (hot < len(self.levels) + self.has_other)
             out[np.flatnonzero(known), hot[known]] = half
+        elif self.n_directions:
+            assert cells.vectors is not None, "other tables have other directions"
+            out[:, : self.n_directions] = cells.vectors / self.scale
         else:
             out[:, 0] = self.arcsinh_scaled(cells.values)
             for j, period in enumerate(self.periods):
@@ -112,6 +123,8 @@ class Code:
             missing = "; missing is a level of its own" if self.has_missing else ""
             count = len(self.levels)
             return f"{count} level{'s' * (count > 1)}, one coordinate each{other}{missing}"
+        if self.n_directions:
+            return f"vectors in {self.n_directions} directions / {self.scale:.4g}{missing}"
         centre = show_value(self.centre, self.kind, self.unit)
         scale = f"{self.scale:.4g}" + (" s" if self.kind == "time" else "")
         periods = f"; sine and cosine of the {' and the '.join(self.periods)}" if self.periods else ""
@@ -163,6 +176,11 @@ class Encoding:
         absent = [name for name in self.names if name not in found.column_names]
         if absent:
             raise ValueError(f"the table lacks {', '.join(map(repr, absent))}")
+        vectors = next((code.name for code in self.codes if code.n_directions), None)
+        if vectors is not None:
+            raise ValueError(
+                f"column {vectors!r} holds vectors, whose directions are those of the tables of the comparison"
+            )
         cells = [_read_as(code.kind, code.name, found[code.name]) for code in self.codes]
         return np.concatenate([code.transform(column) for code, column in zip(self.codes, cells, strict=True)], axis=1)
 

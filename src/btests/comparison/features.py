@@ -10,6 +10,7 @@ from btests.comparison.cells import Cells, Mask
 from btests.comparison.encoding import PERIODS, Code
 from btests.comparison.scores import Features
 from btests.comparison.swap_units import SwapUnits
+from btests.comparison.vectors import kernel_features
 from btests.plan import Array
 
 #: Number of cosines of the pooled rank. The first detects a shift, the second a change of spread, the others of shape.
@@ -37,7 +38,9 @@ def column_differences(cells: Cells, code: Code, rank: Array | None, units: Swap
 
     First the features of present cells, then, if any are missing, the indicator of missing cells.
     """
-    if rank is None:
+    if cells.vectors is not None:
+        found = [_vector_differences(cells, code, units)]
+    elif rank is None:
         found = [_level_differences(cells, units)]
     else:
         parts = [units.difference(feature) for feature in _number_features(cells, code, rank)]
@@ -58,6 +61,18 @@ def _number_features(cells: Cells, code: Code, rank: Array) -> Iterator[Array]:
         angle = 2.0 * np.pi * cells.values / PERIODS[period]
         yield _centred(np.sin(angle), cells)
         yield _centred(np.cos(angle), cells)
+
+
+def _vector_differences(cells: Cells, code: Code, units: SwapUnits) -> Features:
+    """Return features of vectors, and the test by each of several kernels: a linear one, and Gaussians."""
+    found, owners = [], []
+    for owner, feature in kernel_features(code.transform(cells)[:, : code.n_directions]):
+        found.append(units.difference(_centred(feature, cells)))
+        owners.append(owner)
+    weights = np.eye(max(owners) + 1)[owners]
+    n_statistics = weights.shape[1]
+    d, c = np.stack([d for d, _ in found], axis=1), np.array([c for _, c in found])
+    return Features(d, c, weights, np.full(n_statistics, float(n_statistics)))
 
 
 def _level_differences(cells: Cells, units: SwapUnits) -> Features:
