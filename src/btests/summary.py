@@ -289,7 +289,7 @@ class Summary:
 
     def _unit(self) -> float:
         """Return the largest moment, 0 where it is not finite: powers of moments are taken in this unit."""
-        unit = float(np.abs(self.moments).max(initial=0.0))
+        unit = max(float(self.moments.max(initial=0.0)), -float(self.moments.min(initial=0.0)))
         return unit if math.isfinite(unit) else 0.0
 
     @property

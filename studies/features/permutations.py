@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from btests.data.sample import Sample
-from btests.kernels.random_fourier import Discriminant, cosines_and_sines, discriminant, frequencies_of
+from btests.kernels.random_fourier import Discriminant, cosines_and_sines, discriminant, frequencies_of, uncorrelated
 from btests.plan import Array
 from btests.selection import default_aggregate
 from btests.selection.families import kernels_of, margin_kernels
@@ -62,7 +62,7 @@ def _sums(member: Any, rows: Array, some: Array, labels: Any) -> tuple[Array, Ar
     """Return sums of features and of their squares over y for every draw, and over all rows: (r, f), (r,), (f,), ()."""
     kernel = member.kernel if isinstance(member, Discriminant) else member
     own, origin = frequencies_of(kernel, _FREQUENCIES, rows.shape[1]), np.median(some, axis=0)
-    whitened = discriminant(member, own, origin, some) if isinstance(member, Discriminant) else None
+    whitened = discriminant(member, uncorrelated(own, origin, some)) if isinstance(member, Discriminant) else None
 
     def features(part: Array) -> Array:
         found = cosines_and_sines(own.turns, part, origin)

@@ -7,9 +7,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from btests import btest
+from btests import _core, btest
 from btests.plan import Array, Plan
 from btests.symmetries import Bins, RelabelBins
+from btests.symmetries.relabel_bins import label_pairs, label_pairs_plain
 
 #: Rows of x and of y, and bins of the shorter sample and of both; with rows that are in no bin, and without.
 LAYOUTS = [(9, 5, (5, 14)), (13, 5, (5, 14)), (12, 5, (2, 9)), (40, 3, (3, 30)), (7, 23, (3, 9))]
@@ -59,3 +60,23 @@ def test_pvalues_of_all_splits_of_few_rows_are_exact() -> None:
     ranks = np.round(84.0 * np.array(pvalues), 9)
     assert all(np.sum(ranks <= k) <= k for k in range(1, 85))
     assert np.sum(ranks <= 8) > 0
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 17, 33, 129, 150])
+def test_sums_over_pairs_of_labels_have_the_bits_of_numpy(k: int) -> None:
+    rng = np.random.default_rng(k)
+    matrix, labels = rng.normal(size=(200, 200)), np.argsort(rng.random((40, 200)), axis=1)[:, :k]
+    wanted = [sum(matrix[a, b] for a, b in combinations(some[::-1], 2)) for some in labels]
+    plain = label_pairs_plain(matrix, labels)
+    assert plain == pytest.approx(wanted, abs=1e-10)
+    for n_threads in (1, 3):
+        assert np.array_equal(label_pairs(matrix, labels, n_threads), plain)
+    if k <= 129:
+        for name in _core.instruction_sets():
+            assert np.array_equal(_core.label_pairs(matrix, labels, 1, name), plain)
+
+
+def test_more_labels_than_the_compiled_loop_has_are_refused() -> None:
+    if _core.is_available():
+        with pytest.raises(ValueError, match="at most 129 bins"):
+            _core.label_pairs(np.zeros((200, 200)), np.arange(130)[None], 1)

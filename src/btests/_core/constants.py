@@ -24,6 +24,9 @@ MAX_TUPLE = 8
 # Rows of a matrix that sign flips act on, at most.
 MAX_SIGNS = 64
 
+# Bins of the shorter sample that have labels, at most, and one of its rows in no bin.
+MAX_LABELS = 129
+
 # Largest scaled distance at which the power series of powers.hpp replaces an exponential.
 WIDE_REACH = 0.1875
 

@@ -44,4 +44,8 @@ BTESTS_API void btests_flip(const double* moments, const std::uint64_t* words, d
                             std::int32_t instructions) {
     loops(instructions)->flip(moments, words, out, n_strata, n_groups, n_words, first, last);
 }
+BTESTS_API void btests_label_pairs(const double* matrix, const std::int64_t* labels, double* out, std::int64_t n,
+                                   std::int64_t k, std::int64_t first, std::int64_t last, std::int32_t instructions) {
+    loops(instructions)->label_pairs(matrix, labels, out, n, k, first, last);
+}
 BTESTS_API int btests_fourier_sums(const btests::FourierTask* t) { return loops(t->instructions)->fourier_sums(*t); }

@@ -53,6 +53,8 @@ def _load() -> ctypes.CDLL | None:
     library.btests_hsic_sums.restype = ctypes.c_int64
     library.btests_flip.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_int64] * 5 + [ctypes.c_int32]
     library.btests_flip.restype = None
+    library.btests_label_pairs.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_int64] * 4 + [ctypes.c_int32]
+    library.btests_label_pairs.restype = None
     library.btests_fourier_sums.argtypes = [ctypes.c_void_p]
     return library
 

@@ -3,6 +3,7 @@
 // has a table of it.
 #include <new>
 
+#include "label_pairs.hpp"
 #include "large_blocks.hpp"
 #include "many_blocks.hpp"
 #include "two_rows.hpp"
@@ -114,7 +115,7 @@ std::int64_t hsic_sums(const Task& x, const Task& y);
 int fourier_sums(const FourierTask&);
 
 extern const Loops loops;
-const Loops loops = {summarize<double>, summarize<float>, hsic, hsic_sums, flip, fourier_sums};
+const Loops loops = {summarize<double>, summarize<float>, hsic, hsic_sums, flip, label_pairs, fourier_sums};
 
 }  // namespace BTESTS_ISA
 }  // namespace btests

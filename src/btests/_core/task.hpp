@@ -48,6 +48,8 @@ struct Loops {
     std::int64_t (*hsic_sums)(const Task& x, const Task& y);  // numbers of a part of the sums of a block
     void (*flip)(const double* moments, const std::uint64_t* words, double* out, std::int64_t n_strata,
                  std::int64_t n_groups, std::int64_t n_words, std::int64_t first_word, std::int64_t last_word);
+    void (*label_pairs)(const double* matrix, const std::int64_t* labels, double* out, std::int64_t n, std::int64_t k,
+                        std::int64_t first, std::int64_t last);
     int (*fourier_sums)(const FourierTask&);
 };
 

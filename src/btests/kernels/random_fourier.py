@@ -97,21 +97,25 @@ def cosines_and_sines(turns: Array, rows: Any, origin: Array) -> Array:
     return np.concatenate([np.cos(angles), np.sin(angles)], axis=-1)
 
 
-def discriminant(kernel: Discriminant, own: Frequencies, origin: Array, rows: Array) -> FeatureKernel:
-    """Return a discriminant as a kernel whose features have the covariance of some rows (m, d)."""
+def uncorrelated(own: Frequencies, origin: Array, rows: Array) -> FourierMap:
+    """Return the map to features of a kernel of some frequencies that are uncorrelated in some rows (m, d)."""
     n = len(own.turns)
     used = np.flatnonzero(np.arange(2 * n) % n < _WHITENED)
     factors = np.tile(np.sqrt(own.weights), 2)[used]
     psi = cosines_and_sines(own.turns[:_WHITENED], rows, origin) * factors
     psi -= psi.mean(axis=0)
     variances, axes = np.linalg.eigh(psi.T @ psi / len(psi))
-    variances = np.maximum(variances, 0.0)
+    basis = np.zeros((2 * n, len(used)))
+    basis[used] = factors[:, None] * axes
+    return FourierMap(own.turns, origin, basis, np.maximum(variances, 0.0))
+
+
+def discriminant(kernel: Discriminant, features: FourierMap) -> FeatureKernel:
+    """Return a discriminant as a kernel, of features of its kernel that are uncorrelated."""
+    variances = features.variances
     dof = attainable(kernel.dof, variances)
     g = regularizer(variances, dof)
     weights = np.zeros_like(variances) if g == 0.0 else 1.0 / (variances + g)
-    basis = np.zeros((2 * n, len(used)))
-    basis[used] = factors[:, None] * axes
-    features = FourierMap(own.turns, origin, basis, variances)
     return FeatureKernel(features, weights, f"Fisher({kernel.kernel!r}, dof={dof:g})")
 
 

@@ -147,7 +147,8 @@ def largest_score(
     if not resolved:
         null_distribution = ResampledDistribution(np.zeros(flips.n_draws), math.inf, flips.exhaustive, tie_weight)
         return AggregatedOutcome(0, null_distribution, np.zeros(len(summaries)), is_resolved=False)
-    ratios = np.array([summaries[j].moving() for j in resolved]) / deviations[resolved]
+    moving = {j: summaries[j].moving() for j in resolved}
+    ratios = np.array(list(moving.values())) / deviations[resolved]
     slack = np.array([summaries[j].tolerance() for j in resolved]) / deviations[resolved]
     scorings = [_score_of(summaries[j], None if weights is None else float(weights[j])) for j in resolved]
     observed, above = (
@@ -160,7 +161,7 @@ def largest_score(
     best = int(np.argmax(observed + margin >= (observed - margin).max()))
     draws = np.full(flips.n_draws, -np.inf)
     for j, scoring in zip(resolved, scorings, strict=True):
-        still = summaries[j].estimate() - summaries[j].moving()
+        still = summaries[j].estimate() - moving[j]
         _accumulate(draws, scoring.score((summaries[j].drawn(flips) - still) / deviations[j]), sharpness)
     if sharpness < math.inf:  # shift: observed soft maximum minus observed best score
         soft = np.full(1, -np.inf)
@@ -171,7 +172,7 @@ def largest_score(
     scores[resolved] = observed
     # In units of the best kernel: statistic and threshold are on the scale of its MMD^2.
     selected, unit = resolved[best], float(deviations[resolved[best]])
-    still = summaries[selected].estimate() - summaries[selected].moving()
+    still = summaries[selected].estimate() - moving[selected]
     reach = scorings[best].ratio(observed[best] + np.array([2.0 * margin.max()]))[0] - ratios[best]
     tolerance = unit * max(2.0 * float(slack[best]), float(reach))
     null_distribution = ResampledDistribution(

@@ -21,6 +21,7 @@ from btests.kernels.random_fourier import (
     discriminant,
     frequencies_of,
     has_features,
+    uncorrelated,
 )
 from btests.plan import Array
 from btests.statistics.row_features import Made, padded
@@ -288,14 +289,15 @@ class FourierFeatures:
                 float32_errors(chain, location.spread) if chain.in_float32 else own
                 for chain, own in zip(chains, errors, strict=True)
             ]
-        rows: Array | None = None
+        # Discriminants of one kernel share a map: its eigenvectors are what takes time.
+        whitened_bases = sorted({bases.index(one.kernel) for one in kernels if isinstance(one, Discriminant)})
+        rows = pooled_rows(x, y, COVARIANCE_ROWS) if whitened_bases else origin[None]
+        maps = {i: uncorrelated(found[i], origin, rows) for i in whitened_bases}
         named, members = [], []
         for kernel, own, (chain, level) in zip(kernels, found, places, strict=True):
             whitened = None
             if isinstance(kernel, Discriminant):
-                if rows is None:
-                    rows = pooled_rows(x, y, COVARIANCE_ROWS)
-                whitened = discriminant(kernel, own, origin, rows)
+                whitened = discriminant(kernel, maps[bases.index(kernel.kernel)])
             named.append(kernel if whitened is None else whitened)
             factors = np.tile(np.sqrt(own.weights), 2)
             members.append(FourierMember(int(first[chain]) + level, factors, whitened, errors[chain][level]))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
 
+from btests import _core
+from btests._core.constants import MAX_LABELS
 from btests.plan import Array, Index, Plan
 
 #: Bins of the shorter sample, and of both together, at most.
@@ -96,7 +97,7 @@ class Bins:
         n_x, n_y = float(self.n_x), float(self.n_y)
         return 1.0 / (n_x * (n_x - 1.0)) + 1.0 / (n_y * (n_y - 1.0)) + 2.0 / (n_x * n_y)
 
-    def mmd(self, sums: Array, labels: Index, places: Iterable[Index] | None = None) -> Array:
+    def mmd(self, sums: Array, labels: Index, n_threads: int | None = 1) -> Array:
         r"""Return the unbiased MMD^2 where some bins are those of the shorter sample.
 
         With K the sums of kernel values between bins, T their total, L the labels of the shorter sample of n rows and
@@ -109,20 +110,19 @@ class Bins:
             Sums of kernel values over pairs of different rows, by bins.
         labels : ndarray of shape (r, few + 1)
             Bins of the shorter sample, for each of r labellings.
-        places : iterable of ndarray, optional
-            What :meth:`pairs_of` yields for them, where it is known.
+        n_threads : int, optional
+            Threads; None is all cores of this process.
 
         Returns
         -------
         ndarray of shape (r,)
         """
-        places = self.pairs_of(labels) if places is None else places
         m = float(max(self.n_x, self.n_y))
         inner = 1.0 / (m * (m - 1.0))
         rows = sums.sum(axis=1)
         linear = rows[labels].sum(axis=1) * (2.0 * (inner + 1.0 / (float(self.n_x) * float(self.n_y))))
         own = np.diag(sums)[labels].sum(axis=1)
-        pairs = np.concatenate([sums.ravel().take(some).sum(axis=1) for some in places])
+        pairs = label_pairs(sums, labels, n_threads)
         return np.asarray((2.0 * pairs + own) * self.factor - linear + rows.sum() * inner)
 
     def centre(self, sums: Array) -> float:
@@ -136,13 +136,23 @@ class Bins:
         linear = (rows[:n].sum() * k / n + rows[n + 1]) * (2.0 * (inner + 1.0 / (float(self.n_x) * float(self.n_y))))
         return float((pairs + sums[n + 1, n + 1]) * self.factor - linear + rows.sum() * inner)
 
-    def pairs_of(self, labels: Index) -> Iterator[Index]:
-        """Yield the places of the pairs of bins of labellings in a flat matrix, some at a time: (r, k) to (s, p)."""
-        i, j = np.tril_indices(labels.shape[1], -1)
-        step = max(1, _LOOKUPS // max(1, len(i)))
-        for first in range(0, len(labels), step):
-            some = labels[first : first + step]
-            yield some[:, i] * (self.n_bins + 2) + some[:, j]
+
+def label_pairs(sums: Array, labels: Index, n_threads: int | None = 1) -> Array:
+    """Return the sums of ``sums[labels[r, i], labels[r, j]]`` over j < i: (n, n) and (r, k) to (r,)."""
+    if not _core.is_available() or labels.shape[1] > MAX_LABELS:
+        return label_pairs_plain(sums, labels)
+    return _core.label_pairs(sums, labels, n_threads)
+
+
+def label_pairs_plain(sums: Array, labels: Index) -> Array:
+    """Return the sums of ``label_pairs`` by numpy, whose order of additions the compiled loop has."""
+    i, j = np.tril_indices(labels.shape[1], -1)
+    step = max(1, _LOOKUPS // max(1, len(i)))
+    found = np.empty(len(labels))
+    for first in range(0, len(labels), step):
+        some = labels[first : first + step]
+        found[first : first + step] = sums.ravel().take(some[:, i] * len(sums) + some[:, j]).sum(axis=1)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +162,7 @@ class LabelDraws:
     labels: Index
     bins: Bins
     exhaustive: bool
-    places: tuple[Index, ...] | None = None
-
-    @classmethod
-    def of(cls, labels: Index, bins: Bins, exhaustive: bool) -> LabelDraws:
-        """Return draws; what all statistics look up is kept, unless there is much of it."""
-        few = labels.size * labels.shape[1] <= 2 * _LOOKUPS
-        return cls(labels, bins, exhaustive, tuple(bins.pairs_of(labels)) if few else None)
+    n_threads: int | None = 1
 
     @property
     def n_draws(self) -> int:
@@ -167,7 +171,7 @@ class LabelDraws:
 
     def values(self, moments: Array) -> Array:
         """Return the MMD^2 of each draw, less the average of all: moments (1, n_bins + 2, n_bins + 2) to (n_draws,)."""
-        return np.asarray(self.bins.mmd(moments[0], self.labels, self.places) - self.bins.centre(moments[0]))
+        return np.asarray(self.bins.mmd(moments[0], self.labels, self.n_threads) - self.bins.centre(moments[0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +213,7 @@ class RelabelBins:
                 keys = rng.random((min(step, n_resamples - first), n))
                 labels[first : first + step] = np.argpartition(keys, k - 1, axis=1)[:, :k]
         rest = np.full((len(labels), 1), n + 1)
-        return LabelDraws.of(np.hstack([labels, rest]), self.bins, exhaustive)
+        return LabelDraws(np.hstack([labels, rest]), self.bins, exhaustive, n_threads)
 
     def observed(self, moments: Array) -> float:
         """Return the value of the labels that the bins have, less the average of all labellings."""
@@ -226,27 +230,32 @@ class RelabelBins:
         with rows that keep their label. Their covariance is left out.
         """
         n, k = self.bins.n_bins, self.bins.few
-        single = self._single(moments)
+        centred = self._centred(moments)
+        single = self._single(moments, centred)
         of_single = float(np.sum((single - single.mean()) ** 2)) * k * (n - k) / (n * max(n - 1.0, 1.0))
-        return 2.0 * float(np.sum(self._products(moments) ** 2)) + of_single
+        products = self._products(centred)
+        return 2.0 * float(np.sum(np.square(products, out=products))) + of_single
 
     def third_cumulant(self, moments: Array) -> float:
         """Return about the third cumulant of the value over all labellings; it is the same for each of them."""
-        products = self._products(moments)
+        products = self._products(self._centred(moments))
         return 8.0 * float(np.sum((products @ products) * products))
 
     def n_effective_pairs(self, moments: Array) -> float:
         """Return ``(sum C^2)^2 / sum C^4`` over pairs of bins."""
-        squares = self._products(moments) ** 2
+        squares = self._products(self._centred(moments)) ** 2
         return 0.5 * float(squares.sum()) ** 2 / float(np.sum(squares**2))
 
     def _centred(self, moments: Array) -> Array:
         """Return the sums of kernel values about the mean of the bins: (n_bins, n_bins)."""
         sums = moments[0, :-2, :-2]
         means = sums.mean(axis=0)
-        return np.asarray(sums - means - means[:, None] + means.mean())
+        found = sums - means  # in place from here on: these matrices are larger than a core's cache
+        found -= means[:, None]
+        found += means.mean()
+        return np.asarray(found)
 
-    def _single(self, moments: Array) -> Array:
+    def _single(self, moments: Array, centred: Array) -> Array:
         """Return what a bin of the shorter sample adds to the value by itself: (n_bins,).
 
         With L the labels, l = L - k / n and K the sums of kernel values between bins, ``L'KL = l'Kl + 2 (k / n) 1'Kl``
@@ -257,15 +266,15 @@ class RelabelBins:
         m = float(max(bins.n_x, bins.n_y))
         weight = 1.0 / (m * (m - 1.0)) + 1.0 / (float(bins.n_x) * float(bins.n_y))
         with_others = sums[:n, :n].sum(axis=1) * (k / n) + sums[:n, n + 1]
-        own = np.diag(self._centred(moments)) * (1.0 - 2.0 * k / n)
+        own = np.diag(centred) * (1.0 - 2.0 * k / n)
         return np.asarray(bins.factor * (2.0 * with_others + own) - 2.0 * weight * sums[:n].sum(axis=1))
 
-    def _products(self, moments: Array) -> Array:
+    def _products(self, centred: Array) -> Array:
         """Return the terms of the value, without the diagonal: (n_bins, n_bins).
 
         Labels count as independent, and bins are about their mean, since the number of labels is fixed.
         """
         n, k = self.bins.n_bins, self.bins.few
-        products = self._centred(moments) * (self.bins.factor * k * (n - k) / (n * (n - 1.0)))
+        products = centred * (self.bins.factor * k * (n - k) / (n * (n - 1.0)))
         np.fill_diagonal(products, 0.0)
         return products
