@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from studies.features.flights import TESTS
 from studies.features.methods import EQUAL, UNEQUAL
 from studies.features.problems import NULLS, PROBLEMS
 from studies.features.trials import LEVELS, SHORT
 from studies.harness.counts import Row
-from studies.harness.estimates import proportion
+from studies.harness.estimates import mean_of, paired_difference, proportion
 from studies.harness.markdown import table_lines
+from studies.harness.rejections import ONLY_HERE, ONLY_REFERENCE
 from studies.harness.report import Report
 
 _METHODS = list(dict.fromkeys([*EQUAL[16_384], *EQUAL[65_536], *UNEQUAL]))
@@ -50,7 +51,23 @@ def power_table(name: str, rows: list[Row]) -> list[str]:
         against = f"{n:,} v {SHORT[n]:,} rows" if name.endswith("lengths") else f"{n:,} rows a side"
         heads = ("test", *problems, "mean", "CPU ms", "trials")
         lines += [f"### {against}", "", *table_lines(heads, found, "l" + "r" * (len(problems) + 3)), ""]
+        if all(ONLY_HERE in row for row in own.values()):
+            lines += difference_lines(own, problems)
     return lines
+
+
+def difference_lines(rows: Mapping[tuple[str, str], Row], problems: Sequence[str]) -> list[str]:
+    """Return the lines of differences from the power of the default on the same rows, by test and problem."""
+    found = []
+    for method in dict.fromkeys(method for method, _ in rows):
+        of_method = [rows[method, problem] for problem in problems]
+        if method == "default":
+            continue
+        gaps = [paired_difference(row[ONLY_HERE], row[ONLY_REFERENCE], row["trials"]) for row in of_method]
+        shown = [f"{gap.value:+.3f} ({gap.interval(2)})" for gap in (*gaps, mean_of(gaps))]
+        found.append((method, *shown, _trials(of_method)))
+    heads = ("power less that of the default", *problems, "mean", "trials")
+    return [*table_lines(heads, found, "l" + "r" * (len(problems) + 2)), ""]
 
 
 def level_table(name: str, rows: list[Row]) -> list[str]:
@@ -60,8 +77,7 @@ def level_table(name: str, rows: list[Row]) -> list[str]:
         estimates = [proportion(row[column], row["trials"], 0.99) for column in LEVELS]
         shown = [cell for one in estimates for cell in (f"{one.value:.4f}", one.interval())]
         cost = f"{1e3 * row['seconds'] / row['trials']:.0f}"
-        _, n_x, n_y = NULLS[str(row["problem"])]
-        found.append((row["problem"], f"{n_x} v {n_y}", row["trials"], *shown, cost))
+        found.append((row["problem"], f"{row['n']} v {row['m']}", row["trials"], *shown, cost))
     heads = (
         "rows",
         "lengths",

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from btests.plan import Array
-from studies.features.methods import EQUAL, LARGE, SLOW, UNEQUAL, Test, default, runs
+from studies.features.methods import EQUAL, LARGE, SLOW, UNEQUAL, Test, few_frequencies, runs
 from studies.features.problems import NULLS, PROBLEMS
 from studies.harness.counts import Row
 from studies.harness.rejections import ProblemCell, count_rejections
@@ -19,19 +19,18 @@ LEVELS = {"rejections": 0.05, "at_01": 0.01, "at_001": 0.001}
 #: Rows of y by those of x, where samples have different lengths.
 SHORT = {600: 30, 10_000: 300, 100_000: 1000}
 
-#: Trials by rows of x, of samples of one length and of different lengths; and trials without a difference, of both.
-EQUAL_TRIALS = {16_384: 40, 65_536: 10}
-SHORT_TRIALS = {600: 20, 10_000: 10, 100_000: 3}
-NULL_TRIALS, SHORT_NULL_TRIALS = 50, 60
+#: Trials by rows of x, of samples of one length and of different lengths.
+EQUAL_TRIALS = {16_384: 200, 65_536: 100}
+SHORT_TRIALS = {600: 400, 10_000: 100, 100_000: 30}
 
 #: Trials by rows a side, where they are many.
-LARGE_TRIALS = {100_000: 20, 1_000_000: 5}
+LARGE_TRIALS = {100_000: 40, 1_000_000: 10}
 
-#: Trials without a difference of counts, whose level an earlier run left open.
-COUNT_NULL_TRIALS = 2000
+# Trials of tests that take most of the time, by the rows of x.
+_SLOW_TRIALS = {600: 100, 10_000: 100, 16_384: 40, 65_536: 20, 100_000: 10, 1_000_000: 3}
 
-# Trials of tests that take most of the time.
-_SLOW_TRIALS = {16_384: 20, 65_536: 5, 600: 20, 10_000: 10, 100_000: 3}
+# The test that others are compared with, on the same rows.
+_REFERENCE = "default"
 
 
 def equal_cells(quick: bool) -> Iterator[ProblemCell]:
@@ -62,9 +61,7 @@ def large_cells(quick: bool) -> Iterator[ProblemCell]:
 
 def null_cells(quick: bool) -> Iterator[ProblemCell]:
     """Yield the samples without a difference."""
-    for place, (name, (_, n_x, n_y)) in enumerate(NULLS.items()):
-        trials = NULL_TRIALS if n_x == n_y else SHORT_NULL_TRIALS
-        trials = COUNT_NULL_TRIALS if name.startswith("Poisson") and n_x == n_y else trials
+    for place, (name, (_, n_x, _, trials)) in enumerate(NULLS.items()):
         yield ProblemCell(100 + place, name, n_x, 3 if quick else trials)
 
 
@@ -80,16 +77,18 @@ def count_equal(cell: ProblemCell, trials: range, seed: int) -> list[Row]:
         methods = {name: test for name, test in EQUAL[cell.n].items() if name not in slow}
         return _tests(methods, *PROBLEMS[cell.place].samples(cell.n, cell.n, rng), trial)
 
-    return count_rejections(cell, tests, trials, seed, LEVELS)
+    return count_rejections(cell, tests, trials, seed, LEVELS, reference=_REFERENCE)
 
 
 def count_large(cell: ProblemCell, trials: range, seed: int) -> list[Row]:
     """Return rejections and CPU seconds of the tests of many rows a side."""
 
     def tests(rng: np.random.Generator, trial: int) -> dict[str, Callable[[], float]]:
-        return _tests(LARGE, *PROBLEMS[cell.place].samples(cell.n, cell.n, rng), trial)
+        slow = SLOW if trial >= _SLOW_TRIALS[cell.n] else ()
+        methods = {name: test for name, test in LARGE.items() if name not in slow}
+        return _tests(methods, *PROBLEMS[cell.place].samples(cell.n, cell.n, rng), trial)
 
-    return count_rejections(cell, tests, trials, seed, LEVELS)
+    return count_rejections(cell, tests, trials, seed, LEVELS, reference=_REFERENCE)
 
 
 def count_short(cell: ProblemCell, trials: range, seed: int) -> list[Row]:
@@ -99,19 +98,18 @@ def count_short(cell: ProblemCell, trials: range, seed: int) -> list[Row]:
         left_out = set(SLOW if trial >= _SLOW_TRIALS[cell.n] else ())
         if cell.n > 600:
             left_out.add("all permutations, exact values")
-        if cell.n > 10_000:
-            left_out.add("all permutations")
         methods = {name: test for name, test in UNEQUAL.items() if name not in left_out}
         return _tests(methods, *PROBLEMS[cell.place].samples(cell.n, SHORT[cell.n], rng), trial)
 
-    return count_rejections(cell, tests, trials, seed, LEVELS)
+    return count_rejections(cell, tests, trials, seed, LEVELS, reference=_REFERENCE)
 
 
 def count_null(cell: ProblemCell, trials: range, seed: int) -> list[Row]:
     """Return rejections and CPU seconds of the default by features where there is no difference."""
-    draw, n_x, n_y = NULLS[cell.problem]
+    draw, n_x, n_y, _ = NULLS[cell.problem]
 
     def tests(rng: np.random.Generator, trial: int) -> dict[str, Callable[[], float]]:
-        return _tests({"default": default}, draw(n_x, rng), draw(n_y, rng), trial)
+        return _tests({"default": few_frequencies}, draw(n_x, rng), draw(n_y, rng), trial)
 
-    return count_rejections(cell, tests, trials, seed, LEVELS)
+    found = count_rejections(cell, tests, trials, seed, LEVELS)
+    return [{"problem": row.pop("problem"), "n": row.pop("n"), "m": n_y} | row for row in found]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -55,6 +56,26 @@ def proportion(hits: int, trials: int, confidence_level: float = 0.95) -> Estima
 
     interval = binomtest(hits, trials).proportion_ci(confidence_level, method="exact")
     return Estimate(hits / trials, float(interval.low), float(interval.high), trials)
+
+
+def paired_difference(only_first: int, only_second: int, trials: int) -> Estimate:
+    """Return the difference of two shares that were counted in the same trials, with its 95 % interval.
+
+    Only the trials in which one of both tests rejects and not the other tell them apart. The interval is that of
+    Agresti and Min (2005): half a trial is added to each of the four outcomes.
+    """
+    n, gap = trials + 2.0, only_first - only_second
+    reach = NORMAL_95 * math.sqrt((only_first + only_second + 1.0) - gap**2 / n) / n
+    return Estimate(gap / trials, gap / n - reach, gap / n + reach, trials)
+
+
+def mean_of(estimates: Sequence[Estimate]) -> Estimate:
+    """Return the mean of independent estimates, with the interval of normal errors."""
+    n = len(estimates)
+    value = math.fsum(one.value for one in estimates) / n
+    centre = math.fsum(one.low + one.high for one in estimates) / (2.0 * n)
+    reach = math.sqrt(math.fsum((one.high - one.low) ** 2 for one in estimates)) / (2.0 * n)
+    return Estimate(value, centre - reach, centre + reach, sum(one.trials for one in estimates))
 
 
 def verdict(estimate: Estimate, published: float | None, trials: int, rounding: float = 0.0) -> str:

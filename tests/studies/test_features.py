@@ -21,14 +21,14 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_a_quick_run_writes_counts_and_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    grid = [ProblemCell(101, "normal, d = 5", 512, 2)]
+    grid = [ProblemCell(101, "normal, d = 5", 64, 2)]
     monkeypatch.setattr(command, "null_cells", lambda quick: iter(grid))
     arguments = ["--quick", "--part", "levels", "--out", str(tmp_path), "--workers", "1"]
     found = CliRunner().invoke(command.main, arguments)
     assert found.exit_code == 0, found.output
     (row,) = read_csv(tmp_path / "features-levels.csv")
     assert (row["method"], row["trials"]) == ("default", 2)
-    assert "| normal, d = 5 | 512 v 512 | 2 |" in (tmp_path / "features-levels.md").read_text()
+    assert "| normal, d = 5 | 64 v 64 | 2 |" in (tmp_path / "features-levels.md").read_text()
 
 
 def test_every_test_returns_a_pvalue() -> None:
@@ -50,7 +50,7 @@ def test_cells_have_a_problem_and_effects_of_their_lengths() -> None:
         x, y = problem.samples(600, 30, rng)
         assert (len(x), len(y)) == (600, 30)
     assert {cell.problem for cell in trials.equal_cells(False)} == {problem.name for problem in PROBLEMS}
-    for draw, n_x, _ in NULLS.values():
+    for draw, n_x, _, _ in NULLS.values():
         assert len(draw(n_x, rng)) == n_x
 
 
@@ -70,6 +70,8 @@ def test_counts_of_samples_of_different_lengths_have_every_test() -> None:
     text = power_report("features-lengths", rows).text
     assert text is not None
     assert "### 600 v 30 rows" in text("here")
+    assert "| power less that of the default |" in text("here")
+    assert "| all permutations | " in text("here").partition("less that of the default")[2]
 
 
 def test_sums_over_labels_are_those_of_the_gram_matrix() -> None:
