@@ -226,6 +226,10 @@ def comparison(columns: list[dict[str, Any]] | None = None, *, different: bool =
             "columns": names,
             "a": [[f"{n[:6]} {i}" if i != 2 else "" for n in names] for i in range(5)],
             "b": [[f"{n[:6]} {i + 50}" for n in names] for i in range(5)],
+            "rows": {
+                "a": [{"file": None, "row": 1000 * i + 17} for i in range(5)],
+                "b": [{"file": f"part-{i}.csv", "row": i + 1} for i in range(5)],
+            },
             "text": "The rows where the map of all columns together is most on one side.",
         },
         "excluded": [

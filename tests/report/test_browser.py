@@ -70,6 +70,8 @@ def _families(data: dict[str, Any]) -> set[str]:
         wanted |= {f"/columns/{i}/{side}/missing" for side in "ab" if column["a"]["missing"] or column["b"]["missing"]}
     for i, _ in enumerate(data["tests"]):
         wanted |= {f"/tests/{i}/{key}" for key in ("pvalue", "observed", "threshold", "null/n_draws", "n_tests")}
+    if data["verdict"]["different"]:
+        wanted |= {f"/examples/rows/{side}/{i}/row" for side in "ab" for i in range(5)}
     for i, _ in enumerate(data["relations"]):
         wanted |= {f"/relations/{i}/{key}" for key in ("a", "b", "pvalue_corrected")}
     return wanted

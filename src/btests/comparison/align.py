@@ -34,14 +34,15 @@ def pooled_columns(
     options: Options,
     excluded: list[tuple[str, str]],
     notes: list[str],
+    *,
+    drawn: Sequence[Index | None] = (None, None),
     distinct: Mapping[str, DistinctCount] | None = None,
 ) -> list[Cells]:
     """Return the columns to compare; add the others to ``excluded``, and remarks to ``notes``.
 
-    Of rows that were drawn from files, ``distinct`` counts the values of columns in all rows.
+    ``drawn`` are the rows of each side that are tested, None for all of them. Of rows that were drawn from files,
+    ``distinct`` counts the values of columns in all rows.
     """
-    # Rows of units were drawn with their units, two of them at least, whatever their number of rows.
-    drawn = [None if options.unit is not None else _drawn(side, options, k, notes) for k, side in enumerate(sides)]
     one, two, _ = prepared(sides[0], sides[1], options, notes)
     matched = match(one, two, options.columns, options.exclude, common=options.common, categories=options.categories)
     excluded.extend(matched.excluded)
@@ -87,7 +88,8 @@ def _note_on_vectors(cells: Cells, width: int) -> str:
 
 def columns_of(whole: Loaded, options: Options, excluded: list[tuple[str, str]], notes: list[str]) -> list[Cells]:
     """Return the columns of one table to compare, all rows on the first side, as ``pooled_columns`` does."""
-    return pooled_columns((whole, replace(whole, table=whole.table.slice(0, 0))), options, excluded, notes)
+    both = whole, replace(whole, table=whole.table.slice(0, 0))
+    return pooled_columns(both, options, excluded, notes, drawn=drawn_rows(both, options, notes))
 
 
 def _same_sides(cells: Cells) -> bool:
@@ -95,6 +97,12 @@ def _same_sides(cells: Cells) -> bool:
     a, b = cells.side(False), cells.side(True)
     same = np.array_equal(cells.missing[a], cells.missing[b])
     return same and np.array_equal(cells.values_of(False), cells.values_of(True))
+
+
+def drawn_rows(sides: Sequence[Loaded], options: Options, notes: list[str]) -> list[Index | None]:
+    """Return the rows of both tables that are tested, None for all of them; a remark on drawn ones is in ``notes``."""
+    # Rows of units were drawn with their units, two of them at least, whatever their number of rows.
+    return [None if options.unit is not None else _drawn(side, options, k, notes) for k, side in enumerate(sides)]
 
 
 def _drawn(side: Loaded, options: Options, k: int, notes: list[str]) -> Index | None:

@@ -17,6 +17,7 @@ from btests.comparison.features import pooled_ranks
 from btests.comparison.format import option, short_name
 from btests.comparison.relations import relation_measure
 from btests.comparison.results import Column, Comparison, Relation
+from btests.comparison.row_origin import RowOrigin
 from btests.comparison.scores import Scored
 from btests.comparison.tests import ComponentTest, Tests
 from btests.comparison.total_variation import both_beyond, columns_beyond, joint_beyond, total_variation
@@ -32,7 +33,13 @@ _MANY = 1000
 _EXAMPLE_ROWS = 1500
 
 
-def describe(columns: Sequence[Cells], tests: Tests, names: tuple[str, str], options: Options) -> Comparison:
+def describe(
+    columns: Sequence[Cells],
+    tests: Tests,
+    names: tuple[str, str],
+    options: Options,
+    origins: tuple[RowOrigin, RowOrigin],
+) -> Comparison:
     """Return the comparison of tested columns, without entries for rows and columns that were not tested.
 
     Parameters
@@ -45,6 +52,8 @@ def describe(columns: Sequence[Cells], tests: Tests, names: tuple[str, str], opt
         Names of the tables.
     options : Options
         Options of the comparison.
+    origins : tuple of two RowOrigin
+        Where the rows of both tables are in their files.
     """
     found = _columns(columns, tests, options.alpha, names)
     pvalue, beyond = tests.pvalue, None
@@ -62,7 +71,11 @@ def describe(columns: Sequence[Cells], tests: Tests, names: tuple[str, str], opt
         "beyond": beyond,
         "smallest_pvalue": tests.smallest_pvalue(),
         "detectable": _detectable(columns, tests, options) if tests.pvalue > options.alpha else None,
-        **(_witness(columns, ranked, relations, tests, names) if tests.pvalue <= options.alpha else nothing),
+        **(
+            _witness(columns, ranked, relations, tests, names=names, origins=origins)
+            if tests.pvalue <= options.alpha
+            else nothing
+        ),
         "command": None,
     }
     return Comparison(
@@ -209,7 +222,9 @@ def _witness(
     ranked: Sequence[Column],
     relations: Sequence[Relation],
     tests: Tests,
+    *,
     names: tuple[str, str],
+    origins: tuple[RowOrigin, RowOrigin],
 ) -> dict[str, Any]:
     """Return the witness function on two columns, and the rows most typical of each side."""
     cells = {own.name: own for own in columns}
@@ -223,5 +238,5 @@ def _witness(
     points = tests.encoding.encode(columns, first)
     return {
         "witness": None if pair is None else witness(*pair, names),
-        "examples": examples(points, ordered, tests.orders, bandwidth),
+        "examples": examples(points, ordered, tests.orders, bandwidth, origins),
     }

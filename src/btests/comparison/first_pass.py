@@ -17,6 +17,7 @@ from btests.comparison.distinct import DistinctCount
 from btests.comparison.format import option
 from btests.comparison.groupby import RowFilter, SideValues
 from btests.comparison.reservoir import Draw, Reservoir
+from btests.comparison.row_origin import RowOrigin
 from btests.comparison.sources import Loaded, good_part
 from btests.comparison.table_side import Side, with_texts
 from btests.comparison.text_styles import fitting, styles_of, with_styles
@@ -30,18 +31,18 @@ _LARGEST = 1e150
 
 @dataclass(frozen=True, slots=True)
 class FirstPass:
-    """One side after the first pass: its files, what all rows of its columns are, and the drawn rows as a table."""
+    """One side after the first pass: its files, what all rows of its columns are, the drawn rows and where they are."""
 
     side: Side
     types: dict[str, ColumnType]
     distinct: dict[str, DistinctCount]
     table: Any
+    origin: RowOrigin
 
     @property
     def drawn(self) -> Loaded:
         """The drawn rows."""
-        is_all = self.side.where is None and self.table.num_rows == self.side.n_rows
-        return Loaded(self.table, self.side.name, is_numbered=is_all and not self.side.several)
+        return Loaded(self.table, self.side.name, self.origin)
 
 
 @dataclass(slots=True)
@@ -93,12 +94,13 @@ def first_pass(
     if skipped is not None:
         skipped.extend(own or ())
     if values is None:
-        return (_surveyed(side, reading.states[""]),)
+        return (_surveyed(side, reading.states[""], reading.counts),)
     names = tuple(name for name in side.names if name != values.by)
     return tuple(
         _surveyed(
             replace(side, name=f"{values.by} = {text}", names=names, where=RowFilter(values.by, key)),
             reading.states[key],
+            reading.counts,
         )
         for key, text in values.chosen()
     )
@@ -132,6 +134,7 @@ class _Reading:
     styled: frozenset[str] = frozenset()  # columns whose styles are wanted from the first cell on
     states: dict[str, _State] = field(default_factory=dict)
     done: int = 0
+    counts: list[int] = field(default_factory=list)  # rows of each part that is not damaged
 
     def parts(self, skipped: list[str] | None) -> tuple[Fragment, ...]:
         """Read all parts, and return those that are not damaged."""
@@ -141,6 +144,7 @@ class _Reading:
             count = good_part(partial(self._read, part), self.side.several, skipped)
             if count is not None:
                 self.done += count
+                self.counts.append(count)
                 for own in self.states.values():
                     own.ends[len(kept)] = own.reservoir.n_rows
                 kept.append(part)
@@ -158,15 +162,17 @@ class _Reading:
     def _read(self, part: Fragment) -> int:
         count = 0
         for batch in part.batches(self.side.read if self.values is None else (*self.side.read, self.values.by)):
-            for key, rows in ({"": batch} if self.values is None else self.values.split(batch)).items():
+            whole = {"": (batch, np.arange(batch.num_rows))}
+            for key, (rows, places) in (whole if self.values is None else self.values.split(batch)).items():
                 state = self.states.setdefault(key, _State(Reservoir(self.draw)))
                 self._note(state, rows, part, count if self.values is None else None)
+                state.reservoir.add(rows.select(list(self.side.read)), self.done + count + places)
             count += batch.num_rows
             self.report(self.done + count)
         return count
 
     def _note(self, state: _State, rows: Any, part: Fragment, before: int | None) -> None:
-        """Add rows to a state; ``before`` are the rows of the file before them, None if there are others between."""
+        """Note the types of rows; ``before`` are the rows of the file before them, None if there are others between."""
         if not rows.num_rows:
             return
         for name in self.side.read:
@@ -185,7 +191,6 @@ class _Reading:
             state.types[name] = found
             self._note_style(state, name, column, seen)
             self._note_distinct(state, name, column, seen)
-        state.reservoir.add(rows.select(list(self.side.read)))
 
     def _note_style(self, state: _State, name: str, column: Any, before: ColumnType) -> None:
         """Note the styles that fit the cells of a column so far, of which those ``before`` these had a type."""
@@ -226,7 +231,7 @@ def _too_large(column: Any, name: str, part: Fragment, before: int | None) -> st
     )
 
 
-def _surveyed(side: Side, state: _State) -> FirstPass:
+def _surveyed(side: Side, state: _State, part_rows: list[int]) -> FirstPass:
     types = tuple(state.types.get(name) or ColumnType.nothing() for name in side.read)
     ends = [0]
     for k in range(len(side.parts)):
@@ -234,5 +239,8 @@ def _surveyed(side: Side, state: _State) -> FirstPass:
     counts = tuple(end - start for start, end in pairwise(ends))
     side = replace(side, types=types, n_rows=state.reservoir.n_rows, counts=counts)
     texts = {name: state.styles.get(name, ()) for name, own in state.types.items() if kind_of(own.dtype) == "category"}
-    drawn = with_styles(side.table(state.reservoir.tables()), texts)
-    return FirstPass(side, dict(state.types), dict(state.distinct), drawn)
+    table, numbers = with_styles(side.table(state.reservoir.tables()), texts), state.reservoir.numbers()
+    is_all = side.where is None and len(numbers) == side.n_rows
+    files = tuple(zip((part.path for part in side.parts), part_rows, strict=True)) if side.several else ()
+    origin = RowOrigin(None if is_all else numbers, files)
+    return FirstPass(side, dict(state.types), dict(state.distinct), table, origin)

@@ -81,9 +81,8 @@ def _compare(
         table = table.take(arrow().array(rows))
     excluded = [(groups.by, "it splits the table into groups")]
     every = replace(options, max_rows=max(2, len(rows)))
-    columns = columns_of(
-        Loaded(table, whole.name, is_numbered=table.num_rows == whole.table.num_rows), every, excluded, notes
-    )
+    origin = whole.origin if table.num_rows == whole.table.num_rows else whole.origin.take(rows)
+    columns = columns_of(Loaded(table, whole.name, origin), every, excluded, notes)
     progress.share(0.2)
     encoding = Encoding.fit(columns)
     tests = run_group_tests(columns, encoding, numbers, options, lambda share: progress.share(0.2 + 0.75 * share))

@@ -36,10 +36,16 @@ def split_by(whole: Loaded, by: str, value_a: Any, value_b: Any) -> tuple[Loaded
     check_splits(whole, by)
     values, schema = SideValues(by, value_a, value_b), whole.table.drop_columns([by]).schema
     parts = [values.split(batch) for batch in whole.table.to_batches()]
-    one, two = (
-        Loaded(arrow().Table.from_batches([part[key] for part in parts], schema), f"{by} = {text}", is_numbered=False)
-        for key, text in values.chosen()
-    )
+    before = np.cumsum([0, *(batch.num_rows for batch in whole.table.to_batches())])
+
+    def side(key: str, text: str) -> Loaded:
+        # Values of a later batch are in none of the batches before it.
+        found = [(start, *part[key]) for start, part in zip(before, parts, strict=False) if key in part]
+        numbers = np.concatenate([start + places for start, _, places in found])
+        table = arrow().Table.from_batches([rows for _, rows, _ in found], schema)
+        return Loaded(table, f"{by} = {text}", whole.origin.take(numbers))
+
+    one, two = (side(*chosen) for chosen in values.chosen())
     return one, two
 
 
@@ -52,10 +58,15 @@ class RowFilter:
 
     def rows(self, batch: Any) -> Any:
         """Return the matching rows of a batch, without column ``by``."""
+        return self.numbered(batch)[0]
+
+    def numbered(self, batch: Any) -> tuple[Any, Index]:
+        """Return the matching rows of a batch, without column ``by``, and their numbers in it: (m,)."""
         values, codes = labels_of(batch, self.by)
         matches = np.array([key_of(value) == self.key for value in values] + [False])
         rest = batch.select([name for name in batch.schema.names if name != self.by])
-        return rest.filter(arrow().array(matches[codes]))
+        mask = matches[codes]
+        return rest.filter(arrow().array(mask)), np.flatnonzero(mask)
 
 
 @dataclass(slots=True)
@@ -73,8 +84,8 @@ class SideValues:
         if self.value_a is not None and key_of(self.value_a) == key_of(self.value_b):
             raise ValueError(f"{_both()} are the same value of {self.by!r}, {self.value_a}")
 
-    def split(self, batch: Any) -> dict[str, Any]:
-        """Return the rows of a batch on the sides found so far, by their keys."""
+    def split(self, batch: Any) -> dict[str, tuple[Any, Index]]:
+        """Return the rows of a batch on the sides found so far and their numbers in the batch, by their keys."""
         for value in labels_of(batch, self.by)[0]:
             self.found.setdefault(key_of(value), value)
         if self.value_a is None and len(self.found) > 2:
@@ -84,7 +95,7 @@ class SideValues:
                 f"with {_both()}"
             )
         keys = list(self.found) if self.value_a is None else [key_of(self.value_a), key_of(self.value_b)]
-        return {key: RowFilter(self.by, key).rows(batch) for key in keys}
+        return {key: RowFilter(self.by, key).numbered(batch) for key in keys}
 
     def chosen(self) -> tuple[tuple[str, str], tuple[str, str]]:
         """Return the key and the text of the value of each side."""

@@ -173,5 +173,5 @@ def _drawn(sides: Sequence[Loaded], name: str, options: Options, notes: list[str
         if len(rows) < n:
             drawn = f"of the {n} rows of {side.name}, {len(rows)} were tested"
             notes.append(f"{drawn}, of units chosen at random ({option('max_rows')})")
-        found.append(side if len(rows) == n else Loaded(side.table.take(rows), side.name, is_numbered=False))
+        found.append(side if len(rows) == n else Loaded(side.table.take(rows), side.name, side.origin.take(rows)))
     return found

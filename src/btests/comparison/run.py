@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from btests._memory import amount, free_bytes
-from btests.comparison.align import check_rows, pooled_columns, without_numbering
+from btests.comparison.align import check_rows, drawn_rows, pooled_columns, without_numbering
 from btests.comparison.cells import Cells
 from btests.comparison.compare_options import Options, Progress
 from btests.comparison.describe import describe
@@ -226,7 +226,8 @@ def _compare(
     excluded, notes = list(tables.excluded), list(tables.notes)
     check_rows(tables.sides)
     sides, units = take_units(tables.sides, options, excluded, notes)
-    columns = pooled_columns(sides, options, excluded, notes, _distinct(tables.passes))
+    drawn = drawn_rows(sides, options, notes)
+    columns = pooled_columns(sides, options, excluded, notes, drawn=drawn, distinct=_distinct(tables.passes))
     if tables.passes is not None:
         types = [one.types for one in tables.passes]
         columns = without_numbering(columns, types, options, excluded, [side.name for side in sides])
@@ -235,7 +236,8 @@ def _compare(
     n_a, n_b = columns[0].n_a, len(columns[0]) - columns[0].n_a
     n_x, n_y = (n_a, n_b) if joint_test is joint_in_memory else tables.n_rows
     rows = {"a": n_x, "b": n_y, "a_given": tables.n_rows[0], "b_given": tables.n_rows[1]}
-    found = describe(columns, tests, (tables.sides[0].name, tables.sides[1].name), options)
+    origins = tuple(side.origin.take(own) for side, own in zip(sides, drawn, strict=True))
+    found = describe(columns, tests, (tables.sides[0].name, tables.sides[1].name), options, (origins[0], origins[1]))
     details = {
         **found.details,
         "rows": {**rows, "a_columns": n_a, "b_columns": n_b},

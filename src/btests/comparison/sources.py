@@ -21,6 +21,7 @@ from btests._option_checks import as_array
 from btests._text import brief, converting, shortly
 from btests.comparison.compare_options import Options
 from btests.comparison.format import option
+from btests.comparison.row_origin import WHOLE, RowOrigin
 from btests.data import errors
 from btests.data.cell_checks import check_same_columns
 from btests.data.csv_parser import DelimiterError
@@ -45,11 +46,16 @@ _LEAST = 2**24
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """An arrow table and its name; ``is_numbered`` if its rows are those of the file, from the first on."""
+    """An arrow table, its name, and where its rows are in the source."""
 
     table: Any
     name: str
-    is_numbered: bool = True
+    origin: RowOrigin = WHOLE
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether its rows are those of the file, from the first on."""
+        return self.origin.is_plain
 
 
 def load(
@@ -71,8 +77,10 @@ def load(
         return source
     if isinstance(source, (str, os.PathLike)):
         with local_copies(os.fspath(source)) as (path,):
+            parts = _parts(path, text, skipped, memory, notes)
             is_one = is_stream(path) or len(TABLES.files(path)) == 1
-            return Loaded(read(path, text, skipped, memory, notes), _called(path), is_one)
+            files = () if is_one else tuple((name, len(_cells(part))) for name, part in parts)
+            return Loaded(_whole(parts), _called(path), RowOrigin(files=files))
     if isinstance(source, pa.RecordBatch):
         source = pa.Table.from_batches([source])
     if isinstance(source, pa.Table):
@@ -230,11 +238,18 @@ def read(
     Damaged parts are excluded and named in ``skipped`` if it is given, and an error otherwise. A comparison takes at
     least twice the memory of its cells, for which it has ``memory`` bytes, None for all that are free.
     """
+    return _whole(_parts(path, text, skipped, memory, notes))
+
+
+def _parts(
+    path: str, text: TextFormat, skipped: list[str] | None, memory: int | None, notes: list[str] | None
+) -> list[tuple[str, Any]]:
+    """Return the parts of a table that can be read, each with its name."""
     most = max(_LEAST, free_bytes() if memory is None else memory) // 2
     with naming_delimiter(), naming_memory(None if memory is None else option("memory")):
         if is_stream(path):
             name = _called(path)
-            return _whole([(name, table_of_bytes(_stream(path, name), name, text, most, notes))])
+            return [(name, table_of_bytes(_stream(path, name), name, text, most, notes))]
         parts = TABLES.files(path)
         _require_memory(path, sum(os.stat(file_of(part)).st_size for part in parts))
         tables = []
@@ -244,7 +259,7 @@ def read(
                 tables.append((part, table))
     if not tables:
         raise ValueError(f"{path!r} has no part that can be read: {skipped[-1] if skipped else ''}")
-    return _whole(tables)
+    return tables
 
 
 def good_part(read: Callable[[], Found], several: bool, skipped: list[str] | None) -> Found | None:
@@ -297,10 +312,14 @@ def _require_memory(path: str, size: int) -> None:
         )
 
 
+def _cells(part: Any) -> Any:
+    return part.cells if isinstance(part, TextTable) else part
+
+
 def _whole(parts: list[tuple[str, Any]]) -> Any:
     """Return the parts of a table, each with its name, as one; the types of text fit the cells of all parts."""
     for where, part in parts:
-        _check_file(part.cells if isinstance(part, TextTable) else part, where)
+        _check_file(_cells(part), where)
     if all(isinstance(part, TextTable) for _, part in parts):
         return typed([part for _, part in parts])
     return _joined([(where, typed([part]) if isinstance(part, TextTable) else part) for where, part in parts])

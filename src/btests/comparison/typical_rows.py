@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from btests.comparison.cells import Cells
+from btests.comparison.row_origin import RowOrigin
 from btests.plan import Array, Index
 
 # Rows of each side from which the witness function is estimated, and number of examples of each side.
@@ -16,20 +17,28 @@ _EXAMPLES = 5
 
 
 def examples(
-    points: tuple[Array, Array], columns: Sequence[Cells], rows: tuple[Index, Index], bandwidth: float
+    points: tuple[Array, Array],
+    columns: Sequence[Cells],
+    rows: tuple[Index, Index],
+    bandwidth: float,
+    origins: tuple[RowOrigin, RowOrigin],
 ) -> dict[str, Any]:
     """Return the rows where the witness function of all coordinates is largest and smallest, as text.
 
-    ``points`` are coordinates in the order ``rows``; the first of them, in that random order, are candidates.
+    ``points`` are coordinates in the order ``rows``; the first of them, in that random order, are candidates. Each has
+    the number of its row in the file, from 1 after the header.
     """
     p, q = (side[:_ROWS] for side in points)
     gap = (
         _means(p, p, bandwidth, own=True) - _means(p, q, bandwidth),
         _means(q, q, bandwidth, own=True) - _means(q, p, bandwidth),
     )
-    found: dict[str, Any] = {"columns": [cells.name for cells in columns]}
-    for side, scores, order, start in (("a", gap[0], rows[0], 0), ("b", gap[1], rows[1], columns[0].n_a)):
+    found: dict[str, Any] = {"columns": [cells.name for cells in columns], "rows": {}}
+    starts = 0, columns[0].n_a
+    for side, scores, order, start, origin in zip("ab", gap, rows, starts, origins, strict=True):
         best = np.argsort(-scores, kind="stable")[:_EXAMPLES]
+        places = [origin.place(int(order[i])) for i in best]
+        found["rows"][side] = [{"file": file, "row": row} for file, row in places]
         found[side] = [[_cell(cells, start + int(order[i])) for cells in columns] for i in best]
     found["text"] = f"of {len(p)} and {len(q)} rows drawn at random, those that differ most from the other side"
     return found

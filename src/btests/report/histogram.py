@@ -171,7 +171,7 @@ def _gap(place: float, base: float) -> Markup:
         element("line", class_="axis", x1=place + shift - 3, x2=place + shift + 3, y1=base + 6, y2=base - 6)
         for shift in (-3, 3)
     ]
-    words = element("text", "axis broken", class_="tick end", x=place - 8, y=base - 10)
+    words = element("text", "axis broken", class_="tick end", x=place - 8, y=base - 24)
     return Markup().join([element("rect", class_="gap", x=place - 3, y=base - 3, width=6, height=6), *strokes, words])
 
 
@@ -205,7 +205,7 @@ def paired(
 ) -> Markup:
     """Return two bars for each level, its name to the left and the shares to the right."""
     frame = PlotArea(height=64.0 + _ROW * len(levels), left=_NAMES, right=54.0, top=20.0)
-    top = _longest(share_a, share_b)
+    top = longest(share_a, share_b)
     x = Scale((0.0, top), frame.x)
     marks = _share_marks(top)
     parts = [element("text", clipped(label, frame.width - 6), class_="label", x=2, y=12)]
@@ -228,12 +228,12 @@ def paired(
     return frame.drawing(caption, *parts, bottom_axis(frame, "share of rows", marks, x))
 
 
-def _longest(share_a: Sequence[float], share_b: Sequence[float]) -> float:
+def longest(share_a: Sequence[float], share_b: Sequence[float]) -> float:
     """Return the share that fills the width: the largest, or the second if the largest would dwarf all others.
 
     Examples
     --------
-    >>> _longest([0.3, 0.2], [0.5, 0.1]), _longest([0.004, 0.99], [0.002, 0.98])
+    >>> longest([0.3, 0.2], [0.5, 0.1]), longest([0.004, 0.99], [0.002, 0.98])
     (0.5, 0.005)
     """
     largest = sorted((max(pair) for pair in zip(share_a, share_b, strict=True)), reverse=True)

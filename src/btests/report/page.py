@@ -96,10 +96,13 @@ def environment() -> Environment:
         finalize=_finalize,
     )
     found.filters["words"] = _words
+    found.filters["name"] = _name
     found.filters["squared"] = squared
     found.filters["sentence"] = lambda text: text[:1].upper() + text[1:].rstrip(".") + "."
     return found
 
+
+_HYPHENATED = re.compile(r"p-value|\b\d{4}-\d\d-\d\d\b")
 
 # Words that are written from right to left; numbers and signs beside them keep their own order.
 _RIGHT_TO_LEFT = re.compile(
@@ -108,10 +111,15 @@ _RIGHT_TO_LEFT = re.compile(
 
 
 def _words(text: str) -> Markup:
-    """Return a sentence that breaks at words: no line begins with a percent sign or ends within "->" or "p-value"."""
+    """Return a sentence that breaks at words: no line begins with a percent sign or ends within a "->" or a date."""
     found = printable(text).replace(" -> ", " → ").replace(" %", "\N{NO-BREAK SPACE}%")
     found = _RIGHT_TO_LEFT.sub(r"<bdi>\g<0></bdi>", str(escape(found)))
-    return Markup(found.replace("p-value", '<span class="whole">p-value</span>'))
+    return Markup(_HYPHENATED.sub(r'<span class="whole">\g<0></span>', found))
+
+
+def _name(text: str) -> Markup:
+    """Return the name of a column that breaks at underscores, if it must."""
+    return Markup(str(escape(printable(text))).replace("_", "_<wbr>"))
 
 
 def _finalize(value: Any) -> Any:
@@ -178,7 +186,7 @@ def make(comparison: Mapping[str, Any]) -> str:
             **common,
             is_found=is_found,
             printed=printed,
-            shown=printed[:N_OPEN],
+            shown=[i for i in printed if columns[i]["changed"]][:N_OPEN],
             n_drawn=N_DRAWN,
             n_fields=N_FIELDS,
             most_fields=MOST_FIELDS,

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from btests.report.histogram import SQUEEZED
+from btests.report.histogram import SQUEEZED, longest
 from btests.report.svg import element, points
 
 # Pixels of a drawing, of each bar of missing cells, and of the gap before these.
@@ -40,7 +40,7 @@ def sparkline(chart: Mapping[str, Any] | None) -> Markup:
     if chart["type"] == "bars":
         if any(missing):
             a, b = [*a, missing[0]], [*b, missing[1]]
-        drawn = _bars(a, b, max(a + b))
+        drawn = _bars(a, b, longest(a, b))
     else:
         largest = max(a + b)
         top = max([largest, *(share for share in missing if share <= SQUEEZED * largest or not largest)])
