@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+from btests.comparison.format import text_width
 
 Document = Mapping[str, Any]
 
@@ -18,7 +21,11 @@ _NONE = re.compile(
     re.IGNORECASE,
 )
 
+# Columns on a screen without a height, and its width.
+_MOST_COLUMNS, _WIDTH = 20, 80
+
 _SHARE = re.compile(r"at least ([\d.e-]+) % of the rows changed")
+_ON_PAGE = re.compile(r"rows that changed at least ([\d.e-]+) %")
 
 
 def contradictions(document: Document, text: str) -> list[str]:
@@ -128,13 +135,51 @@ def _of_text(document: Document, text: str) -> Iterator[str]:
         yield f"the verdict is {verdict['different']}, and its text {verdict['text']!r}"
     starred = len(re.findall(r"^\* (?!changed)", text, re.MULTILINE))
     marks = "changed" if verdict["tolerance"] is None else "beyond"
-    if starred != sum(column[marks] for column in document["columns"]):
+    if starred != sum(column[marks] for column in document["columns"][:_MOST_COLUMNS]):
         yield f"{starred} columns are marked on the screen"
     if verdict["pvalue_any_difference"] > verdict["alpha"]:
         body = re.sub(r"(?ms)^(note|excluded)\b.*|^  column +change [^\n]*|^  power .*?(?=^  rows )", "", text)
         odd = _CHANGE.search(_NONE.sub("", " ".join(body.split())))
         if odd or _SHARE.search(words):
             yield f"words of a difference without one: {odd and odd[0]!r} in {body!r}"
+
+
+def page_contradictions(document: Document, text: str, page: str) -> list[str]:
+    """Return what the page of a comparison says otherwise than its screen and its dictionary.
+
+    Parameters
+    ----------
+    document : mapping
+        ``Comparison.to_dict()``.
+    text : str
+        ``str()`` of the same.
+    page : str
+        Its page.
+    """
+    shown = re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)
+    words = _plain(html.unescape(re.sub(r"<[^>]+>", " ", shown)))
+    screen, found = _plain(text), []
+    marks = "changed" if document["verdict"]["tolerance"] is None else "beyond"
+    n_marked = sum(column[marks] for column in document["columns"])
+    if shown.count('<tbody class="changed">') != n_marked:
+        found.append(f"{n_marked} columns are marked, and others on the page")
+    shares = [re.search(pattern, part) for pattern, part in ((_SHARE, screen), (_ON_PAGE, words))]
+    if any((share is not None) != (document["effect"]["share"] > 0.0) for share in shares):
+        found.append(f"effect {document['effect']['share']}: {shares}")
+    elif shares[0] is not None and shares[1] is not None and abs(float(shares[0][1]) - float(shares[1][1])) > 0.1:
+        found.append(f"at least {shares[0][1]} % on the screen and {shares[1][1]} % on the page")
+    said = [document["verdict"]["text"], *document["notes"], *(one["text"] for one in document["relations"][:5])]
+    if document["detectable"] is not None and "are identical" not in document["verdict"]["text"]:
+        said.append(document["detectable"]["text"])
+    found += [f"not on the screen: {one}" for one in said if _plain(one) not in screen]
+    said += [column["summary"] for column in document["columns"] if column["changed"]]
+    found += [f"not on the page: {one}" for one in said if _plain(one) not in words]
+    return found + [f"wide: {line}" for line in text.splitlines() if text_width(line) > _WIDTH]
+
+
+def _plain(text: str) -> str:
+    """Return text on one line, with the arrows and minus signs of a screen."""
+    return " ".join(text.replace("\u2192", "->").replace("\u2212", "-").split())
 
 
 def group_contradictions(document: Document, text: str) -> list[str]:

@@ -11,7 +11,8 @@ import pytest
 
 import btests
 from btests.report import render
-from tests.comparison.consistency import contradictions, group_contradictions
+from studies.real_pairs.pairs import PAIRS, Pair
+from tests.comparison.consistency import contradictions, group_contradictions, page_contradictions
 
 N_TABLES, N_GROUPS = 300, 15
 
@@ -92,11 +93,22 @@ def test_the_page_says_what_the_verdict_says() -> None:
         comparison = compared(seed)
         if comparison is None:
             continue
-        page = render(comparison.to_dict())
+        document, text = comparison.to_dict(), str(comparison)
+        page = render(document)
+        assert not page_contradictions(document, text, page)
         shown = re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)
         changed = sum(column.changed for column in comparison.columns)
         assert len(re.findall(r"<tbody class=\"changed\">", shown)) == changed
         assert ("at least <data" in shown) <= (comparison.details["pvalue_any_difference"] <= comparison.alpha)
+
+
+@pytest.mark.filterwarnings("ignore:The 'convert_dates' keyword")  # in vega_datasets
+@pytest.mark.parametrize("pair", [pair for pair in PAIRS if not pair.missing], ids=lambda pair: pair.name)
+def test_real_pairs_on_the_screen_and_on_the_page(pair: Pair) -> None:
+    comparison = btests.compare(*pair.draw(np.random.default_rng(2), whole=False), seed=0)
+    document, text = comparison.to_dict(), str(comparison)
+    assert not contradictions(document, text)
+    assert not page_contradictions(document, text, render(document))
 
 
 def test_groups_do_not_contradict_their_verdict() -> None:
