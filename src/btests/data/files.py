@@ -17,6 +17,7 @@ from btests._text import close_match, shortly
 from btests.data.compression import open_input
 from btests.data.errors import MissingFileError, reading
 from btests.data.formats import CODECS, CONTAINERS, INSIDE, SOME, SUFFIXES, file_of, inside_of, recognised, split_suffix
+from btests.data.splits import check_one_split, without_notes
 
 # Suffixes of files of several formats, which their first bytes tell.
 _SHARED = (".db",)
@@ -183,9 +184,10 @@ class Formats:
             parts = sorted(
                 f for f in inside(path) if self.get(f) is not None and split_suffix(f)[0] not in self.ignored
             )
-            files = [str(f) for f in parts if f.is_file()]
+            files = without_notes([str(f) for f in parts if f.is_file()])
             if not files:
                 raise ValueError(f"the folder {path!r} holds no data files ({self.suffixes()})")
+            check_one_split(path, files)
             return files
         if not found.exists() and glob.has_magic(path):
             files = [f for f in sorted(matching(path)) if Path(f).is_file()]
