@@ -84,6 +84,7 @@ def test_coordinates_of_a_vector_share_a_scale() -> None:
     scales = scales_of(rows, names)
     assert len(set(scales[:5].tolist())) == 1
     assert np.var(rows[:, :5] / scales[:5], axis=0).sum() == pytest.approx(1.0, rel=0.4)
+    assert scales_of(1e-310 * X, names[:5])[0] > 0.0
     assert coordinate_groups(["v[0]", "v[1]", "w[0]", "w[1]", "v[0]", "a"]) == [[0, 1], [2, 3], [4], [5]]
     frames = [pd.DataFrame({"v": list(r), "k": r[:, 0]}) for r in (X, Y)]
     wide = [pd.DataFrame({"v": list(np.tile(r, 40)), "k": r[:, 0]}) for r in (X, Y)]

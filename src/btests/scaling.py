@@ -88,8 +88,14 @@ def scales_of(rows: Array, names: Sequence[str] | None = None) -> Array:
     for places in coordinate_groups(names):
         if len(places) > 1:
             varying = np.ptp(rows[:, places], axis=0) > 0.0
-            found[places] = np.sqrt(np.sum(found[places][varying] ** 2)) if varying.any() else 1.0
+            found[places] = _norm(found[places][varying]) if varying.any() else 1.0
     return found
+
+
+def _norm(scales: Array) -> float:
+    """Return the root of the sum of squares of positive numbers, which may be too small or large to be squared."""
+    largest = float(scales.max())
+    return largest * float(np.sqrt(np.sum((scales / largest) ** 2)))
 
 
 def pooled_scales(x: AnySample, y: AnySample, names: Sequence[str] | None = None) -> Array:

@@ -101,6 +101,8 @@ class File:
             target.write_bytes(self._bytes(self.table, damaged=True))
             return
         target.mkdir(exist_ok=True)
+        if len(self.table.names) % 3 == 0:  # as data sets have it
+            (target / "dataset_info.json").write_text('{"splits": {"train": {}}}')
         edges = [self.table.n_rows * k // self.n_parts for k in range(self.n_parts + 1)]
         for k in range(self.n_parts):
             part = self.table.take(edges[k], edges[k + 1])

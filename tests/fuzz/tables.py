@@ -199,6 +199,11 @@ ODD: dict[str, Maker] = {
     "old days": _sprinkled(_days, datetime.date(1, 1, 1), datetime.date(9999, 12, 31)),
     "mixed": lambda rng, n: rng.choices([1, 2.5, "a", True, None, datetime.date(2024, 1, 1)], k=n),
     "lists": lambda rng, n: [[rng.random()] * rng.randrange(3) for _ in range(n)],
+    "vectors": lambda rng, n: [[rng.gauss(0.0, 1.0) for _ in range(3)] for _ in range(n)],
+    "long vectors": lambda rng, n: [[rng.gauss(0.0, 1.0) for _ in range(90)] for _ in range(n)],
+    "some vectors": _sprinkled(
+        lambda rng, n: [[rng.random(), 1e200] for _ in range(n)], None, [math.nan, 1.0], [None, 0]
+    ),
     "records": lambda rng, n: [{"a": rng.random()} for _ in range(n)],
     "bytes": lambda rng, n: [rng.randbytes(3) for _ in range(n)],
     "durations": lambda rng, n: [datetime.timedelta(seconds=rng.randrange(999)) for _ in range(n)],
