@@ -58,7 +58,7 @@ def one_sentence(sign_flip: str = "sign-flip", workers: str = "--workers") -> It
     except (click.ClickException, OSError):
         raise  # they are sentences already, or become one
     except (ValueError, TypeError) as error:
-        raise click.ClickException(f"{as_flags(str(error), sign_flip, workers).rstrip('.')}.") from None
+        raise click.ClickException(_ended(as_flags(str(error), sign_flip, workers))) from None
     except Exception as error:
         if _is_short_of_memory(error):
             raise click.ClickException("There is not enough memory; try --max-rows with fewer rows.") from None
@@ -66,6 +66,11 @@ def one_sentence(sign_flip: str = "sign-flip", workers: str = "--workers") -> It
 
         echo(traceback.format_exc(), err=True)
         raise click.ClickException(f"This should not happen: {type(error).__name__}.") from None
+
+
+def _ended(sentence: str) -> str:
+    """Return a sentence with one mark at its end."""
+    return sentence if sentence.endswith("?") else f"{sentence.rstrip('.')}."
 
 
 def _is_short_of_memory(error: Exception) -> bool:
