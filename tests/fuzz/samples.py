@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+from PIL import Image
 from pyarrow import parquet as pq
 
 from tests.fuzz.files import FORMS, SEVERAL, File
@@ -46,6 +47,7 @@ ODD_CONTAINERS = (
     "dask",
     "csv",
     "folder",
+    "images",
     "series",
     "mapping",
     "tuple",
@@ -151,7 +153,7 @@ def _contained(rows: Any, container: str, name: str) -> Any:
         file = File(f"{name}.{form}", table, form, "several" if form in SEVERAL and len(rows) % 2 else "")
         file.write(Path())
         return file.address
-    if container in ("npy", "memmap", "parquet", "csv", "folder"):
+    if container in ("npy", "memmap", "parquet", "csv", "folder", "images"):
         return _saved(rows, names, container, name)
     return found.get(container, lambda: rows)()
 
@@ -179,6 +181,10 @@ def _saved(rows: Any, names: list[str] | None, container: str, name: str) -> Any
         pd.DataFrame(rows, columns=names).to_csv(path, index=False)
     elif container == "parquet":
         pq.write_table(table, path, row_group_size=7)
+    elif container == "images":
+        path.mkdir(exist_ok=True)
+        for k, row in enumerate(np.clip(128.0 + 40.0 * rows, 0.0, 255.0).astype(np.uint8)):
+            Image.fromarray(row[None]).save(path / f"{k:04d}.png")
     else:
         path.mkdir(exist_ok=True)
         for k, part in enumerate(np.array_split(rows, 3)):

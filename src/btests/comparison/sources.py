@@ -30,6 +30,7 @@ from btests.data.errors import LargeError, reading
 from btests.data.files import TABLES
 from btests.data.formats import CONTAINERS, INSIDE, file_of, inside_of, is_stream
 from btests.data.fragment import can_be_split
+from btests.data.images import image_table
 from btests.data.record_batches import simplified
 from btests.data.remote import local_copies, shown
 from btests.data.table import from_arrays, read_table, table_of_bytes
@@ -252,8 +253,8 @@ def _parts(
             return [(name, table_of_bytes(_stream(path, name), name, text, most, notes))]
         parts = TABLES.files(path)
         _require_memory(path, sum(os.stat(file_of(part)).st_size for part in parts))
-        tables = []
-        for part in parts:
+        tables = [(path, image_table(path, parts, most))] if TABLES.are_images(parts) else []
+        for part in parts if not tables else ():
             table = good_part(partial(read_table, part, text, most, notes), len(parts) > 1, skipped)
             if table is not None:
                 tables.append((part, table))

@@ -159,6 +159,10 @@ class Formats:
             raise ValueError(f"{path!r} is of no known format by its name; known are {self.suffixes()}")
         return found
 
+    def are_images(self, files: Sequence[str]) -> bool:
+        """Return whether all files are images, which are the rows of one sample."""
+        return bool(files) and all(self.get(file) == "image" for file in files)
+
     def suffixes(self) -> str:
         """Return the suffixes, as a list in words."""
         packed = f"{'also' if self.packed == self.known else 'text also'} {', '.join(CODECS)}"
@@ -185,6 +189,8 @@ class Formats:
                 f for f in inside(path) if self.get(f) is not None and split_suffix(f)[0] not in self.ignored
             )
             files = without_notes([str(f) for f in parts if f.is_file()])
+            if not files:  # pictures beside tables are none of them
+                files = sorted(str(f) for f in inside(path) if self.get(f) == "image" and f.is_file())
             if not files:
                 raise ValueError(f"the folder {path!r} holds no data files ({self.suffixes()})")
             check_one_split(path, files)
@@ -206,13 +212,19 @@ class Formats:
 
 
 #: Files of numbers, for `btest`. Notes beside the parts end with .txt as a rule; such a file is read if it is named.
-NUMBERS = Formats(("npy", "npz", "parquet", "arrow", "csv", "tsv"), ("csv", "tsv"), (".txt",))
+NUMBERS = Formats(
+    ("npy", "npz", "parquet", "arrow", "csv", "tsv", "image"),
+    ("csv", "tsv"),
+    (".txt", *(suffix for suffix, form in SUFFIXES.items() if form == "image")),
+)
 
 #: Files of tables, for `compare`.
 TABLES = Formats(
     tuple(dict.fromkeys(SUFFIXES.values())),
     tuple(form for form in dict.fromkeys(SUFFIXES.values()) if form not in CONTAINERS),
-    tuple(suffix for suffix, form in SUFFIXES.items() if form in CONTAINERS),  # such as Thumbs.db beside parts
+    tuple(
+        suffix for suffix, form in SUFFIXES.items() if form in (*CONTAINERS, "image")
+    ),  # such as Thumbs.db beside parts
     by_content=True,
 )
 

@@ -28,6 +28,7 @@ SUFFIXES = {
     **dict.fromkeys((".db", ".sqlite", ".sqlite3"), "sqlite"),
     **dict.fromkeys((".duckdb", ".ddb"), "duckdb"),
     ".zip": "zip",
+    **dict.fromkeys((".png", ".jpg", ".jpeg"), "image"),
 }
 
 #: Names of formats.

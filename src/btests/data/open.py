@@ -18,6 +18,7 @@ from btests.data.csv import open_csv
 from btests.data.dask_source import DaskSource
 from btests.data.errors import good_part, reading
 from btests.data.files import NUMBERS
+from btests.data.images import open_images
 from btests.data.npy import open_npy
 from btests.data.remote import CopyFolder, fetched, is_url, naming_addresses, shown
 from btests.data.source import Rows, Source
@@ -177,6 +178,10 @@ def open_source(
         raise ValueError(f"columns must be a list of names, got {brief(columns)}; write [{columns!r}]")
     wanted = None if columns is None else tuple(columns)
     files = [file for one in given for file in NUMBERS.files(one)]
+    if NUMBERS.are_images(files):
+        if wanted is not None:
+            raise ValueError(f"the pixels of {given[0]!r} have no names: images are read whole")
+        return open_images(given[0], files)
     if len(files) == 1 and not several and files[0] == given[0]:
         return _with_rows(_open_file(files[0], wanted, delimiter))
     parts: list[Source] = []
@@ -244,7 +249,10 @@ def _with_rows(source: Source) -> Source:
 
 
 def _open_file(path: str, columns: Columns, delimiter: str | None) -> Source:
-    opener = _OPENERS[NUMBERS.of(path)]
+    form = NUMBERS.of(path)
+    if form not in _OPENERS:
+        raise ValueError(f"{path!r} is an image, and other parts are none; name the images by themselves")
+    opener = _OPENERS[form]
     with reading(path):
         return opener(path, columns, delimiter)
 

@@ -25,6 +25,7 @@ from btests.data.duckdb_table import duckdb_table
 from btests.data.errors import DamagedError, LargeError, check_memory, reading
 from btests.data.files import TABLES
 from btests.data.formats import CONTAINERS, INSIDE, LONGEST, SOME, ZIP, check_magic, file_of, format_of_bytes, inside_of
+from btests.data.images import image_table
 from btests.data.json_table import is_array, read_json_blocks
 from btests.data.npy import NpyHeader, read_header
 from btests.data.record_batches import plain_bytes, simplified
@@ -181,6 +182,8 @@ def read_table(
     ``notes``.
     """
     form = text.form or TABLES.of(path)
+    if form == "image":
+        return image_table(path, [path], most_bytes)
     if form in CONTAINERS:
         return _contained(file_of(path), path, form, text, most_bytes=most_bytes, notes=notes)
     source: str | bytes = path
