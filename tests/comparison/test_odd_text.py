@@ -289,3 +289,72 @@ def test_years_and_durations(tmp_path: Path) -> None:
         labels = [label.get_text() for label in column.plot().get_xticklabels()]
         assert not any("," in label for label in labels)
         assert all("h" in label or label == "0 s" for label in labels) == (column.name == "wait")
+
+
+@pytest.mark.parametrize(
+    ("cells", "others", "said"),
+    [
+        (["2024-01-05", "13.01.2024"], ["2024-01-05"] * 2, "text in 0.csv ('13.01.2024' in row 2) and times"),
+        (["2024-01-0" + day for day in "123456789"] + ["-"] * 3, ["2024-01-05"] * 12, "holds dates but for '-'"),
+        ([f"{k} %" for k in range(11)] + ["n/k"], ["5 %", "7 %"] * 6, "holds numbers with a symbol but for 'n/k'"),
+        (["$5", "$7"], ["\u20ac5", "\u20ac7"], "holds numbers with '$' in 0.csv and '\u20ac' in 1.csv: taken as text"),
+    ],
+)
+def test_cells_that_keep_columns_text_are_named(table: Table, cells: list[str], others: list[str], said: str) -> None:
+    n = 10 * len(cells)
+    found = both_ways(*(written(f"{k}.csv", table(n, x=own * 10)) for k, own in enumerate((cells, others))))
+    assert any(said in note for note in [found.get("refused", ""), *found.get("notes", ())])
+
+
+# Cells of one column of two files, and its kind; some of its refusal if it has none.
+PAIRS: dict[str, tuple[Sequence[Any], Sequence[Any], str]] = {
+    "blanks": ([" 1 ", " 2 "], [1, 3], "number"),
+    "signs": (["+1", "-2"], [1, 3], "number"),
+    "words in quotes": (['"a"', "b"], ["a", '"b"'], "category"),
+    "quotes in words": (['"a""b"', "b"], ["b", "c"], "category"),
+    "lines in words": (['"a\nb"', "b"], ["b", "c"], "category"),
+    "one row too long": (["1", "1,2"], [1, 2], "is ragged"),
+    "days of two forms": (["2024-01-05", "2024-01-06"], ["05.01.2024", "31.01.2024"], "time"),
+    "the month or the day first": (["01/02/2024", "03/04/2024"], ["01/02/2024", "05/06/2024"], "category"),
+    "the month first in one file": (["01/02/2024", "03/04/2024"], ["01/02/2024", "01/31/2024"], "time"),
+    "days and moments": (["2024-01-05", "2024-01-06"], ["2024-01-05 10:00", "2024-01-06 11:30"], "time"),
+    "a zone in one file": (["2024-01-05T10:00:00Z", "2024-01-06T10:00:00Z"], ["2024-01-05T10:00:00"] * 2, "time"),
+    "years of two digits": (["01/02/24", "03/04/24"], ["01/02/24", "05/06/24"], "category"),
+    "times of day": (["10:30", "11:45"], ["10:30:15", "23:00:00"], "time"),
+    "truths in other cases": (["True", "False"], ["true", "false"], "boolean"),
+    "truths as words": (["yes", "no"], ["Yes", "No"], "category"),
+    "truths and numbers": (["0", "1"], ["true", "false"], "is numbers in a.csv and true or false in b.csv"),
+    "missing in one file": (["NA", "1", "2"], [1, 2, 3], "number"),
+    "a dash in one file": (["-", "1", "2", "3"], [1, 2, 3, 4], "`missing='-'` reads such cells as missing"),
+    "nothing in one file": (["", ""], ["u", "v"], "category"),
+    "words in one file": ([1, 2], ["u", "v"], "('u' in row 1)"),
+    "infinite": (["inf", "1"], [1, 2], "has an infinite number in row 1"),
+    "powers": (["1e3", "2E-4"], [1, 2], "number"),
+    "underscores": (["1_000", "2_000"], ["1_000", "3_000"], "category"),
+    "fractions": (["1/2", "3/4"], ["1/2", "1/4"], "category"),
+    "percent in one file": (["5 %", "7 %"], [0.05, 0.07], "text in a.csv ('5 %' in row 1) and numbers"),
+    "zeros before digits in one file": (["01234", "12345"], [12345, 23456], "category"),
+    "zero and minus zero": (["-0", "1"], [0, 1], "number"),
+    "huge and real": ([2**60, 5], [0.5, 1.5], "number"),
+}
+
+
+@pytest.mark.parametrize("case", PAIRS)
+def test_odd_pairs(table: Table, case: str) -> None:
+    one, two, kind = PAIRS[case]
+    files = [written(f"{k}.csv", table(12 * len(own), x=list(own) * 12)) for k, own in (("a", one), ("b", two))]
+    whole, pieces = answer(*files), answer(*files, memory=1000)
+    for found in (whole, pieces):
+        assert kind in found["refused"] if "refused" in found else found["kinds"]["x"] == kind
+    assert whole.get("notes") == pieces.get("notes")
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-8-sig"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_odd_encodings(shell: Shell, encoding: str, end: str) -> None:
+    text = "größe,y\n" + "weiß,1\nrot,2\né,4\n" * 20
+    Path("a.csv").write_bytes(text.replace("\n", end).encode(encoding))
+    Path("b.csv").write_text(text.replace("rot", "blau"), encoding="utf-8")
+    found = both_ways("a.csv", "b.csv")
+    assert found["kinds"] == {"größe": "category", "y": "number"}
+    assert any("was read as" in note for note in found["notes"]) == (encoding != "utf-8-sig")

@@ -176,9 +176,9 @@ def match(
                 kept.append(name)
                 continue
             what = [_kind(kind) + " in " + side.name for kind, side in zip(kinds, (a, b), strict=True)]
-            if set(kinds) == {"number", "category"}:
+            if set(kinds) in ({"number", "category"}, {"time", "category"}):
                 k = kinds.index("category")
-                what[k] += first_text((a, b)[k].table[name], is_numbered=(a, b)[k].is_numbered)
+                what[k] += first_text((a, b)[k].table[name], kinds[1 - k], is_numbered=(a, b)[k].is_numbered)
             why = f"is {what[0]} and {what[1]}"
             conflicts.append((name, why, ""))
     if conflicts and not common:

@@ -224,7 +224,7 @@ def _checked(table: Any, where: str) -> Any:
 
 def _doubles(names: list[str], where: str) -> str:
     twice = sorted({name for name in names if names.count(name) > 1})
-    return f"{where} has more than one column called {', '.join(map(repr, twice))}"
+    return f"{where} has more than one column called {', '.join(map(repr, twice))}; rename one"
 
 
 def read(

@@ -185,7 +185,7 @@ def _names(parts: Sequence[Fragment]) -> tuple[str, ...]:
     first = parts[0]
     doubles = sorted({name for name in first.names if first.names.count(name) > 1})
     if doubles:
-        raise ValueError(f"{first.path!r} has more than one column called {', '.join(map(repr, doubles))}")
+        raise ValueError(f"{first.path!r} has more than one column called {', '.join(map(repr, doubles))}; rename one")
     for part in parts[1:]:
         check_same_columns(first.path, first.names, part.path, part.names)
     return first.names

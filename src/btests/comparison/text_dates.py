@@ -58,7 +58,8 @@ def chosen_date(formats: Sequence[str], texts: Sequence[Any], name: str, notes: 
         notes.append(f"column {name!r} holds dates as text, read as {formats[0]}")
         return formats[0]
     if formats:
-        notes.append(f"column {name!r} holds dates as text, with the day or the month first: taken as text")
+        what = "holds dates as text, with the day or the month first: taken as text"
+        notes.append(f"column {name!r} {what}; days such as 2024-01-31 are clear")
     else:
         odd = _odd(texts)
         such = "" if odd is None else f" ({odd!r})"

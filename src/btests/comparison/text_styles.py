@@ -109,7 +109,7 @@ def _amount(
             f"digits: taken as text; {both} says which"
         )
     else:
-        each = [f"{described_amount(styles[-1])} in {side}" for side, styles in found.items()]
+        each = [f"{described_amount(styles[0])} in {side}" for side, styles in found.items()]
         notes.append(f"column {name!r} holds numbers with {' and '.join(each)}: taken as text; write them alike")
     return ""
 

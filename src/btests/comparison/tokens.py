@@ -17,8 +17,21 @@ from btests.comparison.format import option, quoted_list
 _NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
 _COMMA_NUMBER = re.compile(r"^\s*[+-]?\d+,\d+\s*$")
 
+# Text of columns whose other cells may be markers, by what it holds.
+_PLAIN = re.compile(_NUMBER)
+_LIKE = {
+    "numbers": re.compile(f"{_NUMBER}|{_COMMA_NUMBER.pattern}"),
+    "numbers with a symbol": re.compile(
+        r"^\s*[+-]?([$\u20ac\u00a3\u00a5]\s*\d[\d.,]*|\d[\d.,]*\s*[%\u2030$\u20ac\u00a3\u00a5])\s*$"
+    ),
+    "dates": re.compile(r"^\s*\d{1,4}([-/.])\d{1,2}\1\d{1,4}\b"),
+}
+
 # Those in which the comma may group digits.
 _GROUPED = re.compile(r"^\s*[+-]?[1-9]\d{0,2},\d{3}\s*$")
+
+# Cells that are read as numbers, and as times without a further look.
+_OF_KIND = {"number": _NUMBER, "time": r"^\s*\d{4}-\d{2}-\d{2}([ T]\d|\s*$)|^\s*\d{1,2}:\d{2}"}
 
 # A text column is numeric with markers if it has at most _MOST_MARKS markers and at least _LEAST_NUMBERS numbers.
 _MOST_MARKS = 2
@@ -127,22 +140,23 @@ def _value_of(cell: Any) -> Any:
 
 
 def hint_at_marks(name: str, columns: Sequence[Any]) -> str | None:
-    """Return a hint if text columns are numeric except for one or two markers, such as "-" for missing."""
+    """Return a hint if text columns hold numbers or dates except for one or two markers, such as "-" for missing."""
     pc = import_module("pyarrow.compute")
     texts = [column for column in columns if kind_of(column.type) == "category"]
-    if not texts:
-        return None
-    number = re.compile(_NUMBER)
     first = [word for column in texts for word in column.slice(0, _FIRST).to_pylist() if word is not None]
-    if 2 * sum(bool(number.match(word) or _COMMA_NUMBER.match(word)) for word in first) < len(first):
+    what = next(
+        (what for what, like in _LIKE.items() if 2 * sum(map(bool, map(like.match, first))) >= len(first)), None
+    )
+    if not first or what is None:
         return None
     words: set[str] = set()
     for column in texts:
         words.update(word for word in pc.unique(column).to_pylist() if word is not None)
-    marks = sorted(word for word in words if not number.match(word))
-    hint = _hint_at_commas(name, marks, len(words))
-    if hint is not None:
-        return hint
+    if what == "numbers":
+        hint = _hint_at_commas(name, sorted(word for word in words if not _PLAIN.match(word)), len(words))
+        if hint is not None:
+            return hint
+    marks = sorted(word for word in words if not (_PLAIN if what == "numbers" else _LIKE[what]).match(word))
     numbers = len(words) - len(marks)
     if not marks or len(marks) > _MOST_MARKS or numbers < max(_LEAST_NUMBERS, 3 * len(marks)):
         return None
@@ -150,7 +164,7 @@ def hint_at_marks(name: str, columns: Sequence[Any]) -> str | None:
         return None
     shown = " and ".join(map(repr, marks))
     return (
-        f"column {name!r} holds numbers but for {shown}: taken as text; "
+        f"column {name!r} holds {what} but for {shown}: taken as text; "
         f"{option('missing', [mark.strip() for mark in marks])} reads such cells as missing"
     )
 
@@ -167,10 +181,13 @@ def _hint_at_commas(name: str, words: Sequence[str], n_all: int) -> str | None:
     return None
 
 
-def first_text(column: Any, *, is_numbered: bool) -> str:
-    """Return the first cell of a text column that is not a number, with its row if that has a number; empty if none."""
+def first_text(column: Any, kind: str, *, is_numbered: bool) -> str:
+    """Return the first cell of a text column that is not of a kind, ``"number"`` or ``"time"``; empty if there is none.
+
+    In brackets, with its row if that has a number.
+    """
     pc, column = import_module("pyarrow.compute"), decoded(column)
-    row = pc.index(pc.match_substring_regex(column, _NUMBER), False).as_py()
+    row = pc.index(pc.match_substring_regex(column, _OF_KIND[kind]), False).as_py()
     place = f" in row {row + 1}" if is_numbered else ""
     return "" if row < 0 else f" ({column[row].as_py()[:40]!r}{place})"
 
