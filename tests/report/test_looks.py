@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.report.sample import category_column, comparison, number_column
+from tests.report.test_group_page import TWELVE, grouped
 
 if TYPE_CHECKING:
     from tests.report.conftest import Open
@@ -23,7 +24,10 @@ def test_nothing_sticks_out(show: Open, width: int) -> None:
     data["examples"]["a"] = [["x" * 300 for _ in row] for row in data["examples"]["a"]]
     data["command"] = "btests compare " + "/a/path/that/does/not/end" * 12
     data["names"] = {"a": "reference_" * 20 + ".parquet", "b": "current"}
-    for given in (data, comparison()):
+    several = grouped(["a rather long name of a group " * 4, *TWELVE])
+    for group in several["groups"]:
+        group |= {"rows": 336_776, "tested": 5000}
+    for given in (data, comparison(), several):
         page = show(given, viewport={"width": width, "height": 780})
         page.eval_on_selector_all("details", _OPEN)
         assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -214,7 +214,9 @@ def matrix(
     height = min(_HIGHEST, max(width, 22.0))
     upright = max(map(len, columns)) * _CHARACTER > width - 4.0
     top = _UPRIGHT if upright else 24.0
-    frame = PlotArea(_WIDTH, top + height * len(rows) + 4.0, left=_NAMES, top=top, right=4.0, bottom=4.0)
+    frame = PlotArea(
+        _NAMES + width * len(columns) + 4.0, top + height * len(rows) + 4.0, left=_NAMES, top=top, right=4.0, bottom=4.0
+    )
     largest = max((cell.value for row in cells for cell in row if cell is not None), default=0.0)
     parts = []
     for j, name in enumerate(columns):
@@ -226,7 +228,7 @@ def matrix(
         for j, cell in enumerate(row):
             if cell is not None:
                 parts.append(_cell(cell, (frame.left + j * width, y), (width, height), shade(cell.value, largest)))
-    return frame.drawing(caption, *parts)
+    return frame.drawing(caption, *parts, fixed=True)
 
 
 def _cell(cell: Shaded, place: tuple[float, float], size: tuple[float, float], level: int) -> Markup:

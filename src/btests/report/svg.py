@@ -137,8 +137,8 @@ class PlotArea:
         """First and last pixel upwards."""
         return self.height - self.bottom, self.top
 
-    def drawing(self, caption: Caption, *children: Markup) -> Markup:
-        """Return the SVG element with its title and description."""
+    def drawing(self, caption: Caption, *children: Markup, fixed: bool = False) -> Markup:
+        """Return the SVG element with its title and description; it fills its place, or has a ``fixed`` width."""
         title, description = f"{caption.name}-title", f"{caption.name}-text"
         return element(
             "svg",
@@ -146,6 +146,7 @@ class PlotArea:
             element("desc", caption.description, id=description),
             *children,
             viewBox=f"0 0 {self.width:g} {self.height:g}",
+            width=self.width if fixed else None,
             role="img",
             aria_labelledby=f"{title} {description}",
             class_="chart",
