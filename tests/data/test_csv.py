@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -252,3 +253,13 @@ def test_text_in_latin_1_is_quoted(tmp_path: Path) -> None:
     check_source(open_source(path, columns=["a"]), np.ones((901, 1)))
     with pytest.raises(ValueError, match="has text in row 900, column 'b': 'gr"):
         open_source(path).read(0, 901)
+
+
+def test_digits_that_floats_lose_beside_fractions(tmp_path: Path) -> None:
+    for cell, is_warned in ((str(2**53 + 1), True), ("1e20", False)):
+        path = tmp_path / "x.csv"
+        path.write_text(f"u\n0.5\n{cell}\n", encoding="utf-8")
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            open_csv(path).read(0, 2)
+        assert any("beyond 2^53" in str(one.message) for one in found) == is_warned

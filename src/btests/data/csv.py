@@ -252,7 +252,7 @@ def _with_types(units: CsvUnits, head: bytes, has_commas: bool) -> tuple[CsvUnit
     if any(beyond_whole(table.column(i)) for i in floats):
         # Beyond 2^63 pyarrow takes whole numbers for floats.
         cells = texts.table(rows)
-        whole |= {units.chosen[i] for i in floats if _all_digits(cells.column(i))}
+        whole |= {units.chosen[i] for i in floats if _has_long(cells.column(i))}
     return units, frozenset(whole)
 
 
@@ -262,7 +262,7 @@ def _is_numeric(kind: Any) -> bool:
     return any(is_type(kind) for is_type in (types.is_integer, types.is_floating, types.is_boolean, types.is_null))
 
 
-def _all_digits(column: Any) -> bool:
-    """Return whether all cells of a column of bytes are whole numbers, missing ones aside."""
+def _has_long(column: Any) -> bool:
+    """Return whether a column of bytes has whole numbers with more digits than floats hold."""
     pc = arrow("pyarrow.compute")
-    return bool(pc.all(pc.match_substring_regex(column, r"^[+-]?\d+$")).as_py())
+    return bool(pc.any(pc.match_substring_regex(column, r"^\s*[+-]?\d{16,}\s*$")).as_py())
