@@ -10,6 +10,8 @@ import click
 from studies.features.flights import count_flights, flight_cells
 from studies.features.tables import flight_report, level_report, power_report
 from studies.features.trials import (
+    choice_cells,
+    count_choices,
     count_equal,
     count_large,
     count_null,
@@ -22,7 +24,7 @@ from studies.features.trials import (
 from studies.harness.command import Options, execute, shared_options
 from studies.harness.grid import Grid
 
-PARTS = ("power", "lengths", "levels", "flights", "large")
+PARTS = ("power", "lengths", "discriminants", "levels", "flights", "large")
 
 _TASK_TRIALS = 10
 
@@ -32,6 +34,7 @@ def study(part: str, quick: bool, seed: int) -> Grid[Any]:
     cells, count, report = {
         "power": (equal_cells, count_equal, power_report),
         "lengths": (short_cells, count_short, power_report),
+        "discriminants": (choice_cells, count_choices, power_report),
         "levels": (null_cells, count_null, level_report),
         "large": (large_cells, count_large, power_report),
         "flights": (flight_cells, count_flights, flight_report),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
@@ -14,7 +15,16 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from btests import FeatureMMD, FisherFamily, MedianFamily, SignFlip, btest, default_family, fisher_family
+from btests import (
+    Aggregate,
+    FeatureMMD,
+    FisherFamily,
+    MedianFamily,
+    SignFlip,
+    btest,
+    default_family,
+    fisher_family,
+)
 from btests.data.sample import Sample
 from btests.pipeline import run_test
 from btests.plan import Array
@@ -53,6 +63,12 @@ def by_features(x: Array, y: Array, seed: int, n_frequencies: int, discriminants
 def default(x: Array, y: Array, seed: int, statistic: str = "features") -> float:
     """Return the p-value of ``btest`` with a statistic."""
     return btest(x, y, statistic=statistic, seed=seed, n_threads=1).pvalue
+
+
+def discriminants_of_one_block(x: Array, y: Array, seed: int) -> float:
+    """Return the p-value by features of the kernels of the default, and the discriminants that it has in one block."""
+    kernel = Aggregate(default_family(), one_block=replace(fisher_family(), by_features=None), margins=True)
+    return btest(x, y, kernel=kernel, statistic="features", seed=seed, n_threads=1).pvalue
 
 
 def few_frequencies(x: Array, y: Array, seed: int) -> float:
@@ -159,6 +175,9 @@ UNEQUAL: dict[str, Test] = {
     "all permutations": permuted_features,
     "all permutations, exact values": all_permutations,
 }
+
+#: Tests that differ in their discriminants.
+CHOICES: dict[str, Test] = {"default": default, "discriminants of one block": discriminants_of_one_block}
 
 #: Tests that take most of the time, and are run in the first trials alone.
 SLOW = ("blocks", "CTT", "all permutations, exact values")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from studies.features.flights import TESTS
-from studies.features.methods import EQUAL, UNEQUAL
+from studies.features.methods import CHOICES, EQUAL, UNEQUAL
 from studies.features.problems import NULLS, PROBLEMS
 from studies.features.trials import LEVELS, SHORT
 from studies.harness.counts import Row
@@ -14,7 +14,7 @@ from studies.harness.markdown import table_lines
 from studies.harness.rejections import ONLY_HERE, ONLY_REFERENCE
 from studies.harness.report import Report
 
-_METHODS = list(dict.fromkeys([*EQUAL[16_384], *EQUAL[65_536], *UNEQUAL]))
+_METHODS = list(dict.fromkeys([*EQUAL[16_384], *EQUAL[65_536], *UNEQUAL, *CHOICES]))
 
 
 def power_report(name: str, rows: list[Row]) -> Report:
@@ -48,7 +48,7 @@ def power_table(name: str, rows: list[Row]) -> list[str]:
             cost = 1e3 * sum(row["seconds"] for row in of_method) / trials
             mean = f"{sum(shares) / len(shares):.3f}"
             found.append((method, *map(_share, shares), mean, f"{cost:.0f}", _trials(of_method)))
-        against = f"{n:,} v {SHORT[n]:,} rows" if name.endswith("lengths") else f"{n:,} rows a side"
+        against = f"{n:,} v {SHORT[n]:,} rows" if n in SHORT and not name.endswith("large") else f"{n:,} rows a side"
         heads = ("test", *problems, "mean", "CPU ms", "trials")
         lines += [f"### {against}", "", *table_lines(heads, found, "l" + "r" * (len(problems) + 3)), ""]
         if all(ONLY_HERE in row for row in own.values()):

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from btests.plan import Array
-from studies.features.methods import EQUAL, LARGE, SLOW, UNEQUAL, Test, few_frequencies, runs
+from studies.features.methods import CHOICES, EQUAL, LARGE, SLOW, UNEQUAL, Test, few_frequencies, runs
 from studies.features.problems import NULLS, PROBLEMS
 from studies.harness.counts import Row
 from studies.harness.rejections import ProblemCell, count_rejections
@@ -22,6 +22,9 @@ SHORT = {600: 30, 10_000: 300, 100_000: 1000}
 #: Trials by rows of x, of samples of one length and of different lengths.
 EQUAL_TRIALS = {16_384: 200, 65_536: 100}
 SHORT_TRIALS = {600: 400, 10_000: 100, 100_000: 30}
+
+#: Trials by rows of x, for a choice of discriminants.
+CHOICE_TRIALS = {600: 60, 10_000: 20, 16_384: 60}
 
 #: Trials by rows a side, where they are many.
 LARGE_TRIALS = {100_000: 40, 1_000_000: 10}
@@ -57,6 +60,14 @@ def large_cells(quick: bool) -> Iterator[ProblemCell]:
         for place, problem in enumerate(PROBLEMS):
             if not (quick and (n > min(LARGE_TRIALS) or place > 0)):
                 yield ProblemCell(place, problem.name, n, 1 if quick else trials)
+
+
+def choice_cells(quick: bool) -> Iterator[ProblemCell]:
+    """Yield the problems, with samples of one length and of different lengths, for a choice of discriminants."""
+    for n, trials in CHOICE_TRIALS.items():
+        for place, problem in enumerate(PROBLEMS):
+            if (n not in SHORT or problem.short) and not (quick and (n > 600 or place > 0)):
+                yield ProblemCell(place, problem.name, n, 2 if quick else trials)
 
 
 def null_cells(quick: bool) -> Iterator[ProblemCell]:
@@ -100,6 +111,16 @@ def count_short(cell: ProblemCell, trials: range, seed: int) -> list[Row]:
             left_out.add("all permutations, exact values")
         methods = {name: test for name, test in UNEQUAL.items() if name not in left_out}
         return _tests(methods, *PROBLEMS[cell.place].samples(cell.n, SHORT[cell.n], rng), trial)
+
+    return count_rejections(cell, tests, trials, seed, LEVELS, reference=_REFERENCE)
+
+
+def count_choices(cell: ProblemCell, trials: range, seed: int) -> list[Row]:
+    """Return rejections and CPU seconds of the default, with its discriminants and with those of one block."""
+
+    def tests(rng: np.random.Generator, trial: int) -> dict[str, Callable[[], float]]:
+        n_y = SHORT.get(cell.n, cell.n)
+        return _tests(CHOICES, *PROBLEMS[cell.place].samples(cell.n, n_y, rng), trial)
 
     return count_rejections(cell, tests, trials, seed, LEVELS, reference=_REFERENCE)
 

@@ -217,3 +217,14 @@ def test_one_block_only() -> None:
     assert len(btest(x, y, kernel=aggregate, seed=0).candidates) == 2
     assert len(btest(x, y, kernel=aggregate, seed=0, block_size=50).candidates) == 1
     assert repr(aggregate) == "Aggregate(MedianFamily(1 factors), one_block=[Gaussian(bandwidth=7.0)])"
+
+
+def test_features_may_have_members_of_their_own() -> None:
+    x, y = (Sample(rows) for rows in samples(100, 100))
+    own = FisherFamily(MedianFamily((3.0,)), (2.0, 8.0))
+    family = FisherFamily(MedianFamily((1.0,)), (4.0,), by_features=own)
+    assert len(family.kernels(x, y)) == 1
+    assert family.discriminants(x, y) == own.discriminants(x, y)
+    assert "by_features=FisherFamily(MedianFamily(1 factors), dof=(2.0, 8.0))" in repr(family)
+    with pytest.raises(TypeError, match="by_features"):
+        FisherFamily(MedianFamily((1.0,)), by_features=[4.0])  # type: ignore[arg-type]

@@ -212,6 +212,12 @@ def test_values_are_those_of_the_gram_matrix_of_features(plain: bool) -> None:
         assert found[i].mean() == pytest.approx(brute(statistic, i, x.rows, y.rows), abs=1e-10)
 
 
+def test_values_of_discriminants_are_those_of_rows_in_different_bins() -> None:
+    x, y, statistic = members(40, 25)  # a bin for each row
+    found = summarize_all(statistic, x, y, plan_for(statistic, 40, 25, 25))
+    assert found[2].mean() == pytest.approx(brute(statistic, 2, x.rows, y.rows), abs=1e-10)
+
+
 @pytest.mark.parametrize("plain", [True, False])
 def test_values_of_samples_of_one_length_are_those_of_pairs_of_groups(plain: bool) -> None:
     x, y, statistic = members(150, 150, plain=plain)

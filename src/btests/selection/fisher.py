@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from btests._core.threads import one_blas_thread
+from btests._text import brief
 from btests.data.sample import AnySample
 from btests.kernels.feature_kernel import FeatureKernel, Nystroem, attainable, check_dof, regularizer
 from btests.kernels.kernel import Kernel
@@ -48,6 +49,8 @@ class FisherFamily:
         Rows of each sample from which landmarks and covariance are computed.
     name : str
         The repr, if not empty.
+    by_features : FisherFamily, optional
+        Family whose members are taken by random Fourier features; this one by default.
 
     See Also
     --------
@@ -69,6 +72,7 @@ class FisherFamily:
     n_landmarks: int = 112
     n_rows: int = 224
     name: str = ""
+    by_features: FisherFamily | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "family", check_family(self.family))
@@ -76,6 +80,8 @@ class FisherFamily:
         object.__setattr__(self, "dof", tuple(map(check_dof, self.dof)) if nested else check_dof(self.dof))
         for name, value in (("n_landmarks", self.n_landmarks), ("n_rows", self.n_rows)):
             check_rows(value, name)
+        if self.by_features is not None and not isinstance(self.by_features, FisherFamily):
+            raise TypeError(f"by_features must be a FisherFamily or None, got {brief(self.by_features)}")
 
     def kernels(self, x: AnySample, y: AnySample) -> tuple[Kernel, ...]:
         """Return the kernels of each kernel of the family and each of its degrees of freedom."""
@@ -94,6 +100,8 @@ class FisherFamily:
 
     def discriminants(self, x: AnySample, y: AnySample) -> tuple[Discriminant, ...]:
         """Return the members by name, for features of another kind: see :class:`btests.FeatureMMD`."""
+        if self.by_features is not None:
+            return self.by_features.discriminants(x, y)
         members = zip(*self._members(x, y), strict=True)
         return tuple(Discriminant(kernel, dof) for kernel, dofs in members for dof in dofs)
 
@@ -113,14 +121,16 @@ class FisherFamily:
             for name, value, default in (("n_landmarks", self.n_landmarks, 112), ("n_rows", self.n_rows, 224))
             if value != default
         )
+        more += "" if self.by_features is None else f", by_features={self.by_features!r}"
         return f"FisherFamily({shown(self.family)}, dof={self.dof}{more})"
 
 
 def fisher_family() -> FisherFamily:
-    """Return the Fisher discriminants that ``btest`` tests beside :func:`default_family` in one block.
+    """Return the Fisher discriminants that ``btest`` tests beside :func:`default_family` in one block and by features.
 
-    Wide features, of twice the median bandwidth, with 4, 16 and 56 degrees of freedom, and narrow ones, of a sixteenth
-    of it, with 56; docs/power.md compares them with others.
+    Wide features, of twice the median bandwidth, with 4, 16 and 56 degrees of freedom, and narrow ones: in one block of
+    a sixteenth of it with 56, by random Fourier features of an eighth with 64. docs/power.md and docs/features.md
+    compare them with others.
 
     Examples
     --------
@@ -128,7 +138,10 @@ def fisher_family() -> FisherFamily:
     >>> fisher_family()
     fisher_family()
     """
-    return FisherFamily(MedianFamily((2.0, 0.0625)), ((4.0, 16.0, 56.0), (56.0,)), name="fisher_family()")
+    by_features = FisherFamily(MedianFamily((2.0, 0.125)), ((4.0, 16.0, 56.0), (64.0,)))
+    return FisherFamily(
+        MedianFamily((2.0, 0.0625)), ((4.0, 16.0, 56.0), (56.0,)), name="fisher_family()", by_features=by_features
+    )
 
 
 def discriminants_of(family: AnyFamily, x: AnySample, y: AnySample) -> tuple[Any, ...]:

@@ -217,6 +217,11 @@ class FourierMember:
     kernel: FeatureKernel | None = None
     float32_error: float = 0.0
 
+    @property
+    def has_squares(self) -> bool:
+        """Whether squared norms are known from sums: not those of a discriminant."""
+        return self.kernel is None
+
     def features(self, sums: Array) -> Array:
         """Return sums of the features of the member from those of cosines and sines: (m, width) to (m, r)."""
         own = sums[:, : len(self.factors)]

@@ -204,6 +204,11 @@ class NystroemMember:
     values: LandmarkValues
     sensitivity: float
 
+    @property
+    def has_squares(self) -> bool:
+        """False: squared norms are averages."""
+        return False
+
     def features(self, sums: Array) -> Array:
         """Return sums of the features from those of the values: (m, width) to (m, f)."""
         return np.asarray(sums[:, : len(self.basis)] @ self.basis)

@@ -37,6 +37,11 @@ class Member(Protocol):
         """Level, of all levels of all values."""
         ...
 
+    @property
+    def has_squares(self) -> bool:
+        """Whether :meth:`squares` are those of the rows, not an average."""
+        ...
+
     def features(self, sums: Array) -> Array:
         """Return sums of the features of the kernel from those of the values: (m, width) to (m, r)."""
         ...

@@ -125,6 +125,18 @@ class Bins:
         pairs = label_pairs(sums, labels, n_threads)
         return np.asarray((2.0 * pairs + own) * self.factor - linear + rows.sum() * inner)
 
+    def mmd_between(self, sums: Array) -> float:
+        """Return the unbiased MMD^2 of the observed labels by pairs of rows in different bins.
+
+        For sums whose diagonal is an estimate; rows in no bin are one bin of each sample here.
+        """
+        long, short = np.append(np.arange(self.many), self.n_bins), self.observed()[0]
+        counts, within = self.counts(), 0.0
+        for own in (long, short):
+            inside, rows = sums[np.ix_(own, own)], counts[own]
+            within += float(inside.sum() - np.trace(inside)) / float(rows.sum() ** 2 - np.sum(rows**2))
+        return within - 2.0 * float(sums[np.ix_(long, short)].sum()) / (float(self.n_x) * float(self.n_y))
+
     def centre(self, sums: Array) -> float:
         """Return the average of :meth:`mmd` over all labellings: (n_bins + 2, n_bins + 2) to a number."""
         n, k = self.n_bins, self.few
