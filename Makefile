@@ -16,7 +16,7 @@
 #   make linear-time  Nystroem features, and features in tests of independence, beside blocks (ten minutes)
 #   make ho-shieh     level and power of the B-test's relatives by Ho and Shieh (ten minutes)
 #   make designs      levels of tests of units and of weighted rows (five minutes)
-#   make features     power, time and levels of random Fourier features (three quarters of an hour)
+#   make features     power, time and levels of random Fourier features (two hours on two cores)
 #   make small-tables level of btests compare on 2,000 random small tables (five minutes)
 #   make real-pairs   btests compare, evidently, scipy and hyppo on real pairs of tables
 #   make wheel        a manylinux wheel and a source distribution in dist/, installed and used with the Pythons at hand
