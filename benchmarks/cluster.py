@@ -26,7 +26,7 @@ class Timed:
 def measure(n: int, repetitions: int, say: Callable[[str], None]) -> list[Timed]:
     """Return the plain path on one thread, one worker and two workers, in turns, on the same .npy files."""
     import btests
-    from btests.execution.dask.connect import local_client
+    from btests.execution.dask.local_workers import local_client
 
     options: dict[str, Any] = {"kernel": btests.Gaussian(math.sqrt(float(WIDTH))), "block_size": BLOCK_SIZE, "seed": 1}
     with folder_for(6 * n * WIDTH * 4 + 10**8) as folder, ExitStack() as opened:

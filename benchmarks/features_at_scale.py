@@ -117,7 +117,7 @@ class Timed:
 def cluster_table(n: int, repetitions: int, say: Callable[[str], None]) -> Table:
     """Return one process, one worker and two workers, in turns, on the same .npy files; the best of each."""
     from btests import btest
-    from btests.execution.dask.connect import local_client
+    from btests.execution.dask.local_workers import local_client
 
     best: dict[str, Timed] = {}
     with folder_for(3 * n * WIDTH * 4 + 10**8) as folder, ExitStack() as opened:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from btests.execution.dask.connect import local_client
+from btests.execution.dask.local_workers import local_client
 
 pytest.importorskip("distributed")
 

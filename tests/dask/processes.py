@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from btests.execution.dask.connect import end_workers, start_worker
+from btests.execution.dask.local_workers import end_workers, start_worker
 
 
 def free_port() -> int:

@@ -20,9 +20,10 @@ import pytest
 
 import btests
 from btests import Gaussian, _core, btest, open_source
+from btests._text import brief
 from btests.block_size import BlockRule
 from btests.execution.dask import ClusterError, Timeouts, connect
-from btests.execution.dask.connect import end_workers, local_client, start_worker
+from btests.execution.dask.local_workers import end_workers, local_client, start_worker
 from btests.execution.dask.tasks import quiet
 from btests.execution.samples import open_samples
 from btests.nulls import SignFlip
@@ -106,7 +107,7 @@ def test_a_partition_that_fails_says_why(client: Any) -> None:
         btest(array(X).map_blocks(fail, dtype=float, meta=X[:0]), Y, workers=client)
 
 
-@pytest.mark.parametrize("workers", [True, 0, -2, 1.5, ["tcp://a"], {}], ids=repr)
+@pytest.mark.parametrize("workers", [True, 0, -2, 1.5, ["tcp://a"], {}, 10**6, 16**5000], ids=brief)
 def test_workers_that_are_none(workers: Any) -> None:
     with pytest.raises((TypeError, ValueError), match="workers must be"):
         btest(X, Y, workers=workers)

@@ -16,7 +16,7 @@ import pytest
 
 from btests import Gaussian, btest
 from btests.execution.dask import Cluster, ClusterError, TaskSizes, Timeouts, connect
-from btests.execution.dask.connect import local_client
+from btests.execution.dask.local_workers import local_client
 from tests.dask.polling import wait_until
 from tests.dask.processes import free_port, scheduler_process
 from tests.same import assert_same

@@ -14,7 +14,7 @@ import pytest
 
 from btests import Aggregate, Gaussian, Laplacian, SignFlip, TestResult, Weights, btest
 from btests.execution.dask import Cluster, ClusterError, ShardedSample, TaskSizes, Timeouts, connect
-from btests.execution.dask.connect import local_client
+from btests.execution.dask.local_workers import local_client
 from tests.same import assert_same
 
 da = pytest.importorskip("dask.array")

@@ -12,12 +12,12 @@ import pytest
 
 pytest.importorskip("fcntl")
 
-from btests.execution.dask.connect import local_client, own_folder, remove_stale_folders
+from btests.execution.dask.local_workers import local_client, own_folder, remove_stale_folders
 
 _KILLED = """
 import os, signal
 from pathlib import Path
-from btests.execution.dask.connect import own_folder
+from btests.execution.dask.local_workers import own_folder
 with own_folder() as folder:
     (Path(folder) / "inside").mkdir()
     (Path(folder) / "inside" / "rows").write_bytes(bytes(100))

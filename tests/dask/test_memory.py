@@ -10,7 +10,7 @@ import pytest
 
 from btests import Gaussian, btest
 from btests.execution.dask import TaskSizes, connect
-from btests.execution.dask.connect import local_client
+from btests.execution.dask.local_workers import local_client
 
 da = pytest.importorskip("dask.array")
 

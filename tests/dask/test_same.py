@@ -13,7 +13,7 @@ import pytest
 from btests import Aggregate, Gaussian, Laplacian, MedianFamily, TestResult, Weights, btest, open_source
 from btests.data.permuted import PermutedRows
 from btests.execution.dask import TaskSizes, connect
-from btests.execution.dask.connect import local_client
+from btests.execution.dask.local_workers import local_client
 from tests.dask.polling import wait_until
 from tests.same import assert_same
 

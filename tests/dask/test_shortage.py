@@ -13,7 +13,7 @@ import pytest
 from btests import Gaussian, btest
 from btests.execution.dask import ClusterError, TaskSizes, Timeouts, connect
 from btests.execution.dask.cluster import Scheduler
-from btests.execution.dask.connect import end_workers, local_client, start_worker
+from btests.execution.dask.local_workers import end_workers, local_client, start_worker
 from tests.dask.polling import wait_until
 from tests.same import assert_same
 

@@ -15,7 +15,7 @@ from btests.data.open import open_source
 from btests.data.row_permutation import permutation_of
 from btests.data.sample import Sample
 from btests.execution import out_of_core
-from btests.execution.dask.connect import local_client
+from btests.execution.dask.local_workers import local_client
 from btests.execution.samples import open_samples
 from btests.pipeline import run_test
 from btests.result import TestResult

@@ -15,7 +15,7 @@ import numpy as np
 import psutil
 from distributed import Client
 
-from btests.execution.dask.connect import end_workers, start_worker
+from btests.execution.dask.local_workers import end_workers, start_worker
 from tests.dask.polling import wait_until
 from tests.dask.processes import free_port, start_scheduler
 from tests.faults.process import Ended, finish, program, run, start

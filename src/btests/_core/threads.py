@@ -26,10 +26,15 @@ _blas_limit: Any = None
 def default_threads() -> int:
     """Return the number of cores that this process may use, or the value of BTESTS_THREADS."""
     asked = os.environ.get("BTESTS_THREADS", "")
-    if asked.isdigit() and int(asked) > 0:
+    if asked.isdecimal() and len(asked) < 10 and int(asked) > 0:
         return int(asked)
     if asked:
-        raise ValueError(f"the environment's BTESTS_THREADS must be a whole number of at least 1, got {asked!r}")
+        raise ValueError(f"the environment's BTESTS_THREADS must be a whole number of at least 1, got {asked[:20]!r}")
+    return n_cores()
+
+
+def n_cores() -> int:
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
