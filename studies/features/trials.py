@@ -21,7 +21,7 @@ SHORT = {600: 30, 10_000: 300, 100_000: 1000}
 
 #: Trials by rows of x, of samples of one length and of different lengths.
 EQUAL_TRIALS = {16_384: 200, 65_536: 100}
-SHORT_TRIALS = {600: 400, 10_000: 100, 100_000: 30}
+SHORT_TRIALS = {600: 400, 10_000: 50, 100_000: 8}
 
 #: Trials by rows of x, for a choice of discriminants.
 CHOICE_TRIALS = {600: 60, 10_000: 20, 16_384: 60}
