@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import math
+import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
@@ -146,6 +147,48 @@ def _out_of_range(share: float, text: str, *, is_percent: bool) -> str:
     if share == 1.0:
         return "all of them: tables never differ by more"
     return "more than all of them" + ("" if is_percent or share >= 100.0 else f"; a percentage is written {text}%")
+
+
+def check_seed(seed: object) -> int:
+    """Return the seed, or a fresh one for None: the result names it, so that every run can be repeated."""
+    if seed is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(11))
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ValueError(f"seed must be a whole number of at least 0 or None, got {brief(seed)}")
+    return int(seed)
+
+
+def check_threads(n_threads: object) -> None:
+    """Raise unless this is a number of threads, or None."""
+    if n_threads is None:
+        return
+    if isinstance(n_threads, bool) or not isinstance(n_threads, (int, np.integer)) or n_threads < 1:
+        raise ValueError(f"n_threads must be a whole number of at least 1 or None, got {brief(n_threads)}")
+
+
+def check_shuffle(shuffle: object) -> None:
+    """Raise unless rows are to be shuffled, or not, or within a buffer."""
+    if not isinstance(shuffle, (bool, np.bool_)) and not (isinstance(shuffle, str) and shuffle == "buffered"):
+        raise TypeError(f"shuffle must be True, False or 'buffered', got {brief(shuffle)}")
+
+
+def check_path(name: str, value: object) -> None:
+    """Raise unless this is the path of a file, or None."""
+    if value is not None and (not isinstance(value, (str, os.PathLike)) or value == ""):
+        raise TypeError(f"{name} must be the path of a file, or None, got {brief(value)}")
+
+
+def check_callback(name: str, function: object, of: str) -> None:
+    """Raise unless this can be called, or is None; ``of`` says with what."""
+    if function is not None and not callable(function):
+        raise TypeError(f"{name} must be a function of {of}, or None, got {brief(function)}")
+
+
+def check_alpha(alpha: object) -> float:
+    """Return a level or a confidence between 0 and 1."""
+    if isinstance(alpha, bool) or not isinstance(alpha, (int, float, np.floating)) or not 0.0 < alpha < 1.0:
+        raise ValueError(f"a level must be between 0 and 1, both excluded, got {brief(alpha)}")
+    return float(alpha)
 
 
 def check_name(name: str, value: object) -> None:

@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from btests._option_checks import check_flag, corrects_keywords
-from btests._validation import check_samples, check_seed, column_names, coordinates_of
+from btests._option_checks import check_flag, check_seed, corrects_keywords
+from btests._validation import check_samples, column_names, coordinates_of
 from btests.common_options import CommonOptions, are_arrays
 from btests.designs.units import UnitDesign
 from btests.kernels import Energy, Kernel, properties_of

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from btests._option_checks import check_dtype
-from btests._validation import check_callback, check_path, check_seed, check_shuffle, check_threads
+from btests._option_checks import check_callback, check_dtype, check_path, check_seed, check_shuffle, check_threads
 from btests.block_size import check_block_rule
 from btests.data.row_permutation import permutation_of
 from btests.data.sample import Sample

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from btests._validation import check_seed
+from btests._option_checks import check_seed
 from btests.common_options import CommonOptions
 from btests.conclude import with_notes
 from btests.data.batches import BUFFER_BYTES, Batches

@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from btests._option_checks import corrects_keywords, is_finite, is_one_of
+from btests._option_checks import check_seed, corrects_keywords, is_finite, is_one_of
 from btests._text import brief
-from btests._validation import check_batch, check_seed, column_names, coordinates_of
+from btests._validation import check_batch, column_names, coordinates_of
 from btests.common_options import CommonOptions, are_arrays
 from btests.designs import JointSample
 from btests.independence_pipeline import DEFAULT_FAMILY, Family, IndependenceProcedure

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from btests._option_checks import check_flag, check_texts, corrects_keywords
+from btests._option_checks import check_alpha, check_flag, check_seed, check_texts, corrects_keywords
 from btests._text import brief, printable, printable_errors
-from btests._validation import check_alpha, check_batch, check_names, check_seed, column_names, coordinates_of
+from btests._validation import check_batch, check_names, column_names, coordinates_of
 from btests.api import btest
 from btests.independence import independence_test, kernel_of
 from btests.kernels import Kernel, Linear

@@ -8,9 +8,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from btests._option_checks import is_data
+from btests._option_checks import check_threads, is_data
 from btests._text import brief, shortly
-from btests._validation import check_threads
 from btests.block_size import FEATURES
 from btests.conclude import BlockSummaries, Provenance, conclude, with_notes
 from btests.kernels.combination import shortened

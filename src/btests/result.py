@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
-from btests._option_checks import is_finite
+from btests._option_checks import check_alpha, is_finite
 from btests._text import brief
-from btests._validation import check_alpha
 from btests.diagnostics import Normality, ks_normality, skewness
 from btests.intervals import ConfidenceInterval, Spread, estimate_spread
 from btests.kernels.kernel import Kernel

@@ -11,17 +11,19 @@ from typing import Any, TypedDict
 import numpy as np
 
 from btests._option_checks import (
+    check_alpha,
     check_decimal,
     check_delimiter,
     check_encoding,
     check_flag,
     check_name,
+    check_path,
+    check_seed,
     check_texts,
     is_one_of,
     share_of,
 )
 from btests._text import brief, close_match, converting
-from btests._validation import check_alpha, check_path, check_seed
 from btests.block_size import check_block_rule
 from btests.comparison.fail_on import check_fail_on
 from btests.comparison.format import option, quoted_list

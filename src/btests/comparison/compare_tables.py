@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Unpack, overload
 
-from btests._option_checks import corrects_keywords
+from btests._option_checks import check_callback, check_seed, corrects_keywords
 from btests._text import printable_errors
-from btests._validation import check_callback, check_seed
 from btests.comparison.compare_options import CompareOptions, Options, Progress
 from btests.comparison.format import option
 from btests.comparison.group_results import GroupComparison

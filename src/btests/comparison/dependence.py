@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from btests._validation import check_alpha, check_seed
+from btests._option_checks import check_alpha, check_seed
 from btests.block_size import BUDGET
 from btests.comparison.align import columns_of, reasons
 from btests.comparison.cells import Cells

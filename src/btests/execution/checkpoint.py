@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from btests._validation import check_seed
+from btests._option_checks import check_seed
 from btests.execution.dask import ClusterError
 from btests.summary import Summary
 from btests.summary_file import arrays_of, parts_of, read_arrays, summaries_of, write_arrays

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from btests._validation import check_alpha
+from btests._option_checks import check_alpha
 from btests.kernels.combination import shortened
 from btests.kernels.kernel import Kernel
 from btests.selection.selector import Candidate

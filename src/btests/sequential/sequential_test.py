@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from btests._option_checks import corrects_keywords
+from btests._option_checks import check_alpha, corrects_keywords
 from btests._text import brief
-from btests._validation import check_alpha
 from btests.data.batches import Batches
 from btests.kernels.kernel import Kernel
 from btests.plan import Array, Plan

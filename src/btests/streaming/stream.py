@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from btests import _core
-from btests._option_checks import check_dtype, corrects_keywords
+from btests._option_checks import check_dtype, check_seed, check_threads, corrects_keywords
 from btests._text import brief
-from btests._validation import check_seed, check_threads
 from btests.block_size import check_block_pair
 from btests.data.batches import Batches
 from btests.data.sample import LOCATION_ROWS, Sample
