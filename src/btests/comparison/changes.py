@@ -52,33 +52,6 @@ _AT_LEAST = 2.0
 # Minimum expected count of a reported level on the shorter side: standard errors are unreliable below.
 _EXPECTED = 2.5
 
-_QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
-
-
-def describe_side(cells: Cells, b: bool) -> dict[str, Any]:
-    """Return counts, moments and quantiles of one side; times as text."""
-    missing, values = cells.missing[cells.side(b)], cells.values_of(b)
-    out: dict[str, Any] = {"rows": len(missing), "missing": float(missing.mean()) if len(missing) else 0.0}
-    names = ("mean", "sd", "min", *_QUANTILES, "max")
-    if cells.kind == "category" or values.size == 0:
-        return {**out, **dict.fromkeys(names)}
-    found = [float(values.mean()), float(values.std()), float(values.min())]
-    found += [float(q) for q in np.quantile(values, list(_QUANTILES.values()))]
-    found.append(float(values.max()))
-    numbers: dict[str, Any] = dict(zip(names, found, strict=True))
-    if cells.kind == "time":
-        numbers = {name: value if name == "sd" else cells.show(value) for name, value in numbers.items()}
-    return {**out, **numbers}
-
-
-def describe_levels(cells: Cells, most: int = 12) -> list[dict[str, Any]] | None:
-    """Return the levels whose shares changed most; None for numbers and times."""
-    if not cells.has_levels:
-        return None
-    a, b = level_shares(cells)
-    order = np.argsort(-np.abs(a - b), kind="stable")[:most]
-    return [{"level": cells.show(float(j)), "a": float(a[j]), "b": float(b[j])} for j in order]
-
 
 def level_shares(cells: Cells) -> tuple[Array, Array]:
     """Return the share of each level among the present cells of each side: (levels,) twice."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from btests.comparison.cells import Cells
-from btests.comparison.changes import changes, describe_levels, describe_side
+from btests.comparison.changes import changes, level_shares
 from btests.comparison.charts import column_chart, histogram
 from btests.comparison.compare_options import Options
 from btests.comparison.detectable import POWER, Design, column_level, detectable_share, detectable_shift
@@ -240,3 +240,31 @@ def _witness(
         "witness": None if pair is None else witness(*pair, names),
         "examples": examples(points, ordered, tests.orders, bandwidth, origins),
     }
+
+
+_QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
+
+
+def describe_side(cells: Cells, b: bool) -> dict[str, Any]:
+    """Return counts, moments and quantiles of one side; times as text."""
+    missing, values = cells.missing[cells.side(b)], cells.values_of(b)
+    out: dict[str, Any] = {"rows": len(missing), "missing": float(missing.mean()) if len(missing) else 0.0}
+    names = ("mean", "sd", "min", *_QUANTILES, "max")
+    if cells.kind == "category" or values.size == 0:
+        return {**out, **dict.fromkeys(names)}
+    found = [float(values.mean()), float(values.std()), float(values.min())]
+    found += [float(q) for q in np.quantile(values, list(_QUANTILES.values()))]
+    found.append(float(values.max()))
+    numbers: dict[str, Any] = dict(zip(names, found, strict=True))
+    if cells.kind == "time":
+        numbers = {name: value if name == "sd" else cells.show(value) for name, value in numbers.items()}
+    return {**out, **numbers}
+
+
+def describe_levels(cells: Cells, most: int = 12) -> list[dict[str, Any]] | None:
+    """Return the levels whose shares changed most; None for numbers and times."""
+    if not cells.has_levels:
+        return None
+    a, b = level_shares(cells)
+    order = np.argsort(-np.abs(a - b), kind="stable")[:most]
+    return [{"level": cells.show(float(j)), "a": float(a[j]), "b": float(b[j])} for j in order]
