@@ -1,4 +1,4 @@
-"""Sums that come out the same however they are cut: a binary tree over the numbers of the blocks.
+"""Parts of all blocks, and sums of moments along one binary tree: they come out the same however blocks are cut.
 
 Addition of floats is not associative. So the sum over the blocks of a node is always the sum of its two halves: a node
 of level 0 is a block, and node ``place`` of level ``l`` holds blocks ``place 2^l .. (place + 1) 2^l - 1``, as many of
@@ -7,11 +7,13 @@ them as there are. The sum of two halves is the same to the last bit wherever it
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 
-from btests.plan import Array, Index
+from btests.plan import Array, Index, Plan
 
 
 @lru_cache(64)
@@ -77,3 +79,72 @@ def add_up(moments: Array) -> Array:
         whole = len(moments) // 2 * 2
         moments = np.concatenate([moments[0:whole:2] + moments[1:whole:2], moments[whole:]])
     return np.asarray(moments[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Values and moments of some blocks of one plan.
+
+    Attributes
+    ----------
+    number : int
+        Part of all data that the plan is for; 0 if there is only one.
+    plan : Plan
+        Layout of all blocks of this part, those still missing included.
+    spans : ndarray
+        Blocks that are present, as disjoint increasing ranges ``first .. last - 1``: (s, 2).
+    values : ndarray
+        Value of each present block, in the order of the blocks: (m,).
+    nodes : ndarray
+        Nodes of the summation tree that have been summed, level and place: (q, 2).
+    moments : ndarray
+        Sum of the moments of the blocks of each node, see :class:`btests.symmetries.Symmetry`: (q, *shape).
+    """
+
+    number: int
+    plan: Plan
+    spans: Index
+    values: Array
+    nodes: Index
+    moments: Array
+
+    @classmethod
+    def join(cls, parts: Iterable[Part]) -> Part:
+        """Return all blocks of ``parts``, which are of one plan and may come in any order."""
+        found = [part for part in parts if part.values.size]
+        one = found[0]
+        if len(found) == 1 and len(one.spans) == 1:
+            return one._grown()
+        if any(part.plan != one.plan for part in found):
+            raise ValueError(
+                f"both summaries hold part {one.number}, of different blocks, and do not add; "
+                "give every stream a part number of its own"
+            )
+        spans = np.concatenate([part.spans for part in found])
+        pieces = [piece for part in found for piece in part._pieces()]
+        order = np.argsort(spans[:, 0], kind="stable")
+        spans = spans[order]
+        if np.any(spans[1:, 0] < spans[:-1, 1]):
+            raise ValueError("summaries that share a block do not add: it would count twice")
+        values = np.concatenate([pieces[i] for i in order])
+        first = np.flatnonzero(np.append(True, spans[1:, 0] > spans[:-1, 1]))  # the others touch the one before
+        joined = np.stack([spans[first, 0], spans[np.append(first[1:] - 1, len(spans) - 1), 1]], axis=1)
+        nodes = np.concatenate([part.nodes for part in found])
+        places = np.argsort(starts(nodes), kind="stable")
+        nodes, moments = nodes[places], np.concatenate([part.moments for part in found])[places]
+        return replace(one, spans=joined, values=values, nodes=nodes, moments=moments)._grown()
+
+    def _grown(self) -> Part:
+        top = self.plan.stratum_level
+        if np.all(self.nodes[:, 0] >= top):
+            return self
+        nodes, moments = merge(self.nodes, self.moments, self.plan.n_blocks, top)
+        return replace(self, nodes=nodes, moments=moments)
+
+    def _pieces(self) -> list[Array]:
+        return np.split(self.values, np.cumsum(self.spans[:, 1] - self.spans[:, 0])[:-1])
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every block is here."""
+        return self.values.size == self.plan.n_blocks

@@ -18,8 +18,9 @@ import numpy as np
 from btests import pairwise_sum
 from btests._text import brief, shortly
 from btests.atomic_file import write_file
+from btests.pairwise_sum import Part
 from btests.plan import Plan
-from btests.summary import Part, Summary, check_block_sizes
+from btests.summary import Summary, check_block_sizes
 from btests.symmetries import SwapGroups, Symmetry
 
 #: Of the format. A file of another version is refused, not guessed at.

@@ -13,11 +13,12 @@ from btests._text import brief
 from btests.data.keyed_permutation import ShuffledRuns
 from btests.data.sample import Location, RowSlice, Sample
 from btests.kernels.kernel import Kernel
+from btests.pairwise_sum import Part
 from btests.plan import MAX_GROUPS, Array, Plan
 from btests.statistics.feature_mmd import FeatureMMD, check_features
 from btests.statistics.fourier_features import bits_for
 from btests.statistics.statistic import Accuracy, with_accuracy
-from btests.summary import Part, Summary
+from btests.summary import Summary
 
 #: Rows of a run, one in each group.
 RUN = MAX_GROUPS

@@ -13,8 +13,9 @@ from btests.block_range import BlockRange
 from btests.data.sample import AnySample, RowSlice, Sample
 from btests.data.unit_sample import UnitSample
 from btests.designs import Design
+from btests.pairwise_sum import Part
 from btests.plan import Array, Plan
-from btests.summary import Part, Summary
+from btests.summary import Summary
 from btests.symmetries import Symmetry
 
 
