@@ -30,7 +30,7 @@ from btests import FeatureMMD, Gaussian
 from btests.data.sample import RowSlice, Sample
 from btests.execution.dask.cluster import TaskSizes
 from btests.execution.dask.row_ranges import RowRange, on_source
-from btests.execution.dask.runs import add, sum_rows
+from btests.execution.dask.sum_run import add, sum_rows
 from btests.execution.dask.tasks import FAN_IN
 from btests.plan import Array, Plan
 

@@ -23,8 +23,8 @@ from btests import Gaussian, _core, btest, open_source
 from btests._text import brief
 from btests.block_size import BlockRule
 from btests.execution.dask import ClusterError, Timeouts, connect
+from btests.execution.dask.futures import quiet
 from btests.execution.dask.local_workers import end_workers, local_client, start_worker
-from btests.execution.dask.tasks import quiet
 from btests.execution.samples import open_samples
 from btests.nulls import SignFlip
 from btests.pipeline import Procedure

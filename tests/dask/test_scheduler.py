@@ -15,8 +15,8 @@ import pytest
 from btests import Gaussian, btest
 from btests.execution.dask import Cluster, ClusterError, TaskSizes, Timeouts, connect
 from btests.execution.dask.cluster import Scheduler
+from btests.execution.dask.futures import compute
 from btests.execution.dask.local_workers import end_workers, local_client, start_worker
-from btests.execution.dask.tasks import compute
 from tests.dask.polling import wait_until
 from tests.dask.processes import free_port, scheduler_process, start_scheduler
 

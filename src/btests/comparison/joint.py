@@ -19,7 +19,7 @@ from btests.comparison.row_units import RowUnits, comes_first, row_orders
 from btests.data.permuted import PermutedRows
 from btests.data.source import Source
 from btests.execution.checkpoint import Recorder
-from btests.execution.out_of_core import OutOfCoreSample
+from btests.execution.out_of_core_sample import OutOfCoreSample
 from btests.execution.samples import OutOfCoreSamples, open_samples
 from btests.kernels.random_fourier import has_features
 from btests.nulls import Null, SignFlip, null_of

@@ -21,7 +21,8 @@ from btests.data.row_permutation import AsStored
 from btests.data.source import Source
 from btests.designs import Design
 from btests.execution.dask import Cluster, ShardedSample, compute, connect, on_workers
-from btests.execution.out_of_core import Chunked, Observer, OutOfCoreSample, Runner
+from btests.execution.out_of_core import Chunked, Observer, Runner
+from btests.execution.out_of_core_sample import OutOfCoreSample
 
 # Kinds of shuffle, from the strongest to the weakest.
 _ORDERS = ("exact", "buffered", "as stored")

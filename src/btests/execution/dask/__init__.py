@@ -2,9 +2,9 @@
 
 from btests.execution.dask.cluster import Cluster, ClusterError, TaskSizes, Timeouts
 from btests.execution.dask.connect import connect, require_distributed
+from btests.execution.dask.futures import compute
 from btests.execution.dask.runs import on_workers
 from btests.execution.dask.sharded_sample import ShardedSample
-from btests.execution.dask.tasks import compute
 
 __all__ = [
     "Cluster",

@@ -20,8 +20,8 @@ from btests._imports import optional
 from btests._text import brief
 from btests.data.dask_source import is_dask
 from btests.execution.dask.cluster import Cluster, ClusterError, Scheduler, TaskSizes, Timeouts, are_paused
+from btests.execution.dask.futures import quiet
 from btests.execution.dask.local_workers import check_n_workers, local_client
-from btests.execution.dask.tasks import quiet
 
 
 @contextmanager
