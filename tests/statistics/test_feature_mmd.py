@@ -69,6 +69,15 @@ def test_terms_of_next_to_no_weight_have_a_frequency_each() -> None:
     assert weights.sum() == pytest.approx(1.999, abs=1e-7)
 
 
+def test_frequencies_of_rows_of_many_numbers_are_orthogonal() -> None:
+    turns, _ = frequencies_of(Gaussian(1.0), 64, 20_000)  # of 20,000 x 20,000 numbers they would take minutes
+    assert turns.shape == (64, 20_000)
+    squares = turns @ turns.T * (2.0 * np.pi) ** 2
+    # Chi-squared of 20,000 degrees of freedom: six standard deviations.
+    np.testing.assert_allclose(np.diag(squares), 20_000, atol=6.0 * np.sqrt(40_000))
+    np.testing.assert_allclose(squares, np.diag(np.diag(squares)), atol=1e-9)
+
+
 def grouped(n: int, n_groups: int, seed: int) -> tuple[Any, Any]:
     groups = np.random.default_rng(seed).integers(0, n_groups, n)
     return np.argsort(groups, kind="stable"), np.append(0, np.cumsum(np.bincount(groups, minlength=n_groups)))

@@ -200,7 +200,8 @@ def _normals(rng: np.random.Generator, n: int, d: int) -> Array:
 
     Each has the standard normal distribution, and directions repeat less than those of independent ones.
     """
-    axes, triangles = np.linalg.qr(rng.normal(size=(-(-n // d), d, d)))
+    together = min(n, d)
+    axes, triangles = np.linalg.qr(rng.normal(size=(-(-n // together), d, together)))
     axes *= np.sign(np.einsum("kii->ki", triangles))[:, None, :]  # uniform over all rotations and reflections
-    lengths = np.sqrt(rng.chisquare(d, size=(len(axes) * d, 1)))
+    lengths = np.sqrt(rng.chisquare(d, size=(len(axes) * together, 1)))
     return np.asarray((np.swapaxes(axes, 1, 2).reshape(-1, d) * lengths)[:n])
