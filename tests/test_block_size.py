@@ -93,6 +93,10 @@ def test_cost_of_hsic_grows_with_kernels_and_columns() -> None:
     assert 10.0 * one < hsic_pair_seconds(1, 1, 2, compiled=False)
 
 
+def test_budgets_next_to_nothing() -> None:
+    assert BlockRule(budget=5e-324).size_for(400, 300, 1e-6) == (round(math.sqrt(300)), "n^0.5")
+
+
 def test_budgets_of_numpy() -> None:
     assert check_block_rule(None, None, np.float32(0.5)).budget == 0.5
     with pytest.raises(ValueError, match="budget must be a positive number"):

@@ -50,6 +50,16 @@ def test_dependent_columns(shell: Shell) -> None:
     assert "missing     'size' (" in out
 
 
+@pytest.mark.parametrize(
+    ("option", "value"), [("--budget", "1e400"), ("--budget", "nan"), ("--block-size", "9" * 5000)]
+)
+def test_numbers_beyond_any(shell: Shell, option: str, value: str) -> None:
+    status, out, err = shell("t.csv", "--all-pairs", option, value)
+    assert (status, out) == (2, "")
+    assert option in err
+    assert len(err) < 300
+
+
 def test_independent_columns_and_what_is_excluded(shell: Shell) -> None:
     status, out, err = shell("t.csv", "--x", "noise", "--statistic", "dcov")
     assert (status, err) == (0, "")

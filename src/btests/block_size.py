@@ -92,7 +92,7 @@ class BlockRule:
         if self.exponent is not None:
             return BlockSize(root(n, self.exponent), f"n^{self.exponent:g}")
         # One block evaluates each pair of the pooled rows once; m blocks of 1/m of the rows, an m-th of them.
-        n_blocks = math.ceil((n_x + n_y) ** 2 / 2.0 * pair_seconds / self.budget)
+        n_blocks = math.ceil(min((n_x + n_y) ** 2 / 2.0 * pair_seconds / self.budget, n_x + n_y))
         unequal = has_spectra and max(n_x, n_y) > UNEQUAL * n
         if self.features or (self.features is None and has_features and (n_blocks > 1 or unequal)):
             return BlockSize(n, FEATURES)

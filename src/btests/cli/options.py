@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 import csv
 import io
+import math
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import click
+
+from btests._text import brief
 
 #: What an option decorates: the function of a command.
 Command = Callable[..., Any]
@@ -85,8 +88,14 @@ def cell_options() -> Callable[[Command], Command]:
 
 def budget_option(details: str) -> Callable[[Command], Command]:
     """Return ``--budget``, whose help is ``details``."""
-    seconds = click.FloatRange(0, min_open=True)
-    return click.option("--budget", metavar="SECONDS", type=seconds, default=None, help=details)
+    return click.option("--budget", metavar="SECONDS", type=float, callback=_seconds, default=None, help=details)
+
+
+def _seconds(context: click.Context, option: click.Parameter, value: float | None) -> float | None:
+    """Return a positive number of seconds."""
+    if value is not None and not 0.0 < value < math.inf:
+        raise click.UsageError(f"{option.opts[0]} must be a positive number of seconds, got {value}.")
+    return value
 
 
 def block_size_option(details: str) -> Callable[[Command], Command]:
@@ -281,8 +290,9 @@ def block_rows(context: click.Context, option: click.Parameter, text: str | None
     """Return the size of a block, a number, ``sqrt`` or ``auto``."""
     if text in (None, "auto", "sqrt"):
         return text
-    if not (text.isascii() and text.isdigit() and int(text) >= 2):
-        raise click.UsageError(f"--block-size must be a whole number of at least 2, sqrt or auto, got {text!r}.")
+    if not (re.fullmatch("[0-9]{1,18}", text) and int(text) >= 2):  # int() takes no text of 4301 digits
+        what = "a whole number of at least 2, of 18 digits at most, sqrt or auto"
+        raise click.UsageError(f"--block-size must be {what}, got {brief(text)}.")
     return int(text)
 
 
