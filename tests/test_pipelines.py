@@ -60,6 +60,14 @@ def test_condition(text: str, *, holds: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    "conditions", [[], (), {}, {"difference": 1}, None, b"difference", ["difference", 1], iter([])]
+)
+def test_conditions_are_texts_and_one_at_least(conditions: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match="fail_on must be difference"):
+        assert_same_distribution(table(0), table(1, 1.0), fail_on=conditions)
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("efect>10%", "did you mean 'effect'"),
@@ -166,7 +174,13 @@ def test_a_file_of_another_tool_is_left_alone(folder: Path) -> None:
         ("columns = {a = 1}", "columns must be a text or a list of texts"),
         ("budget = 1.0\nblock-size = 9", "block_size"),
         ("report = 'page.html'", "'report', which is no option of a comparison"),
+        ("table = 3", "table must be the name of a table in files that hold several, or None, got 3"),
+        ("fail-on = []", "fail_on must be difference"),
+        (f"seed = {'9' * 5000}", "'btests.toml' is not valid TOML: Exceeds the limit"),
+        (f"seed = {'[' * 9000}", "'btests.toml' is not valid TOML"),
+        (f"{'k' * 9000} = 1", "btests.toml has a text of 9000 characters"),
     ],
+    ids=lambda text: text[:30],
 )
 def test_trouble_in_a_file_is_one_sentence(folder: Path, text: str, message: str) -> None:
     (folder / "btests.toml").write_text(text)

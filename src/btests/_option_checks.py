@@ -133,10 +133,10 @@ def share_of(what: str, text: str) -> float:
     except ValueError:
         share = math.nan
     if math.isnan(share):
-        raise ValueError(f"{what} must be a share of the rows, such as 5% or 0.05, got {text!r}")
+        raise ValueError(f"{what} must be a share of the rows, such as 5% or 0.05, got {brief(text)}")
     if not 0.0 <= share < 1.0:
         why = _out_of_range(share, text.strip(), is_percent=is_percent)
-        raise ValueError(f"{what} must be from 0% to less than 100% of the rows, and {text!r} is {why}")
+        raise ValueError(f"{what} must be from 0% to less than 100% of the rows, and {brief(text)} is {why}")
     return share
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from btests._text import shortly
+
 #: Files that are looked for in the current folder: the first one that has options counts.
 NAMES = ("btests.toml", "pyproject.toml")
 
@@ -44,8 +46,8 @@ def _values(path: Path, *, is_named: bool) -> dict[str, Any] | None:
         return None
     try:
         found = tomllib.loads(text.decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise click.UsageError(f"{str(path)!r} is not valid TOML: {error}.") from None
+    except (ValueError, RecursionError) as error:  # also of int(), which takes no text of 4301 digits
+        raise click.UsageError(f"{str(path)!r} is not valid TOML: {shortly(error)}.") from None
     if not is_project:
         return found
     tools = found.get("tool", {})

@@ -131,6 +131,12 @@ def _check_column(name: str, value: Any) -> Any:
     return value
 
 
+def _check_table(value: object) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"table must be the name of a table in files that hold several, or None, got {brief(value)}")
+    return value
+
+
 def _check_value(name: str, value: object) -> object:
     with converting(name):
         str(value)
@@ -141,11 +147,11 @@ def _check_value(name: str, value: object) -> object:
 _CHECKS: dict[str, Callable[[Any], Any]] = {
     **{name: partial(check_texts, name) for name in ("columns", "exclude", "missing", "categories")},
     **{name: partial(check_flag, name) for name in ("common", "skip_bad_parts")},
-    **{name: partial(_check_column, name) for name in ("by", "unit", "table")},
+    **{name: partial(_check_column, name) for name in ("by", "unit")},
     **{name: partial(_check_value, name) for name in ("value_a", "value_b")},
     **{"alpha": check_alpha, "tolerance": check_tolerance, "seed": check_seed, "max_rows": _check_rows},
     **{"delimiter": check_delimiter, "decimal": check_decimal, "encoding": check_encoding, "checkpoint": _check_file},
-    "file_format": _check_format,
+    **{"file_format": _check_format, "table": _check_table},
 }
 
 # Options that results do not show; those they do are in the order of the fields.
@@ -239,7 +245,7 @@ def options_of_file(values: Mapping[str, Any], where: str) -> dict[str, Any]:
             shown = sorted({*known, *_FILE_NAMES} - {*_FILE_NAMES.values()})
             near = close_match(name, shown)
             hint = f"did you mean {near!r}?" if near else f"there are {', '.join(shown)}"
-            raise ValueError(f"{where} has {key!r}, which is no option of a comparison; {hint}")
+            raise ValueError(f"{where} has {brief(key)}, which is no option of a comparison; {hint}")
         found[name] = value
     try:
         if "fail_on" in found:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,11 +53,11 @@ class FailOn:
         if found is None:
             like = close_match(re.split(r"[\s:<>=]", words)[0], KINDS)
             hint = f"; did you mean {like!r}?" if like and like != words else ""
-            raise ValueError(f"fail_on must be {_FORMS}, got {text!r}{hint}")
+            raise ValueError(f"fail_on must be {_FORMS}, got {brief(text)}{hint}")
         kind, limit = found[1], (found[2] or "0").strip()
         if kind == "columns":
             if not limit.isdecimal():
-                raise ValueError(f"fail_on counts columns, such as columns>2, got {text!r}")
+                raise ValueError(f"fail_on counts columns, such as columns>2, got {brief(text)}")
             return cls(words, kind, float(limit))
         return cls(words, kind, share_of("fail_on effect", limit))
 
@@ -98,8 +98,11 @@ def _is_marked(column: Any) -> bool:
 
 def check_fail_on(texts: object) -> tuple[str, ...]:
     """Return conditions as texts, one or several; raise if one of them is none."""
-    listed = [texts] if isinstance(texts, str) or not isinstance(texts, Iterable) else list(texts)
-    return tuple(FailOn.parse(text).text for text in listed)
+    listed = [texts] if isinstance(texts, (str, bytes, Mapping)) or not isinstance(texts, Iterable) else texts
+    found = tuple(FailOn.parse(text).text for text in listed)
+    if not found:
+        raise ValueError(f"fail_on must be {_FORMS}, or several of these, got {brief(texts)}")
+    return found
 
 
 def failed(found: Any, conditions: Iterable[str]) -> bool:
