@@ -74,10 +74,10 @@ def _database(path: str, **tables: Any) -> None:
     with closing(sqlite3.connect(path)) as database:
         for name, table in tables.items():
             names, *rows = _rows(table)
-            database.execute(f"CREATE TABLE {name} ({', '.join(names)})")
+            database.execute(f"CREATE TABLE '{name}' ({', '.join(names)})")
             places = ", ".join("?" * len(names))
             cells = [[str(cell) if isinstance(cell, datetime.date) else cell for cell in row] for row in rows]
-            database.executemany(f"INSERT INTO {name} VALUES ({places})", cells)
+            database.executemany(f"INSERT INTO '{name}' VALUES ({places})", cells)
         database.commit()
 
 
@@ -224,6 +224,26 @@ def test_tables_of_a_database(shell: Shell) -> None:
     assert read('empty.db::odd "name').to_pydict() == {"a": [1.0, 2.5, None], "b": ["2.5", "x", "3"]}
     assert Path("x.db").read_bytes() == before
     assert sorted(os.listdir()) == ["b.csv", "empty.db", "x.db"]
+
+
+def test_nothing_is_written_beside_a_database_with_a_log(shell: Shell) -> None:
+    database = sqlite3.connect("x.db")
+    database.execute("PRAGMA journal_mode = WAL")
+    database.execute("CREATE TABLE t (a)")
+    database.executemany("INSERT INTO t VALUES (?)", [(1,), (2,)])
+    database.commit()
+    assert read("x.db")["a"].to_pylist() == [1, 2]  # rows of the log, which the other connection holds open
+    database.close()
+    assert os.listdir() == ["x.db"]
+    assert read("x.db")["a"].to_pylist() == [1, 2]
+    assert os.listdir() == ["x.db"]
+
+
+def test_tables_whose_names_are_like_patterns(shell: Shell) -> None:
+    _database("x.db", **{"sales [2023]": _table(1), "why?": _table(3), "all*": _table(2)})
+    assert read("x.db::all*").equals(_table(2).cast(read("x.db::all*").schema))
+    assert shell("x.db::sales [2023]", "x.db", "--table", "why?", "--json").json["names"]["b"] == "x.db::why?"
+    assert "there is no table '[x]' in 'x.db'" in shell.refused("x.db", "x.db", "--table", "[x]")
 
 
 @pytest.mark.skipif(not Path("/dev/fd").exists(), reason="there are no names of open files")

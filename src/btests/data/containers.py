@@ -23,7 +23,7 @@ from btests._imports import arrow, optional
 from btests._memory import amount
 from btests._text import close_match, shortened, shortly
 from btests.data.compression import unpacked
-from btests.data.errors import DamagedError, LargeError, check_memory
+from btests.data.errors import DamagedError, LargeError, check_memory, reading
 from btests.data.formats import INSIDE
 from btests.data.workbook_cells import note_on_formulas, refuse_far_cells
 
@@ -186,9 +186,8 @@ def sqlite_table(file: str, wanted: str | None, most_bytes: int | None, n_checks
     DamagedError
         If it cannot be read, or SQLite is checked ``n_checks`` times before a view gives a row.
     """
-    address = f"{Path(file).absolute().as_uri()}?mode=ro"
     try:
-        with closing(sqlite3.connect(address, uri=True)) as database:
+        with closing(sqlite3.connect(_address(file), uri=True)) as database:
             if most_bytes is not None:  # of a cell, which a view may make
                 database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(most_bytes, _LONGEST))
             name = choose([row[0] for row in database.execute(_TABLES)], wanted, file, "table")
@@ -202,6 +201,18 @@ def sqlite_table(file: str, wanted: str | None, most_bytes: int | None, n_checks
             raise DamagedError(f"{file!r} has a view that gives no rows for too long, or never ends") from None
         raise DamagedError(f"{file!r} is not a readable database, or it is damaged: {shortly(error)}") from None
     return arrow().table([_joined(list(parts)) for parts in zip(*chunks, strict=True)] or [[]] * len(names), names)
+
+
+def _address(file: str) -> str:
+    """Return the address of a database that is only read.
+
+    SQLite would write files beside a database with a write-ahead log; one that has none now is read as it is.
+    """
+    path = Path(file).resolve()
+    with reading(file), path.open("rb") as opened:
+        is_logged = opened.read(20)[18:] == b"\2\2"
+    is_alone = is_logged and not Path(f"{path}-wal").exists()
+    return f"{path.as_uri()}?mode=ro{'&immutable=1' if is_alone else ''}"
 
 
 def _limit(database: sqlite3.Connection, n_checks: int) -> None:

@@ -195,15 +195,15 @@ class Formats:
                 raise ValueError(f"the folder {path!r} holds no data files ({self.suffixes()})")
             check_one_split(path, files)
             return files
+        if not found.exists() and inside_of(path) is not None and Path(file_of(path)).is_file():
+            if self.find(path) not in (None, *CONTAINERS):
+                raise ValueError(f"{file_of(path)!r} holds one table; name it without '{INSIDE}{inside_of(path)}'")
+            return [path]
         if not found.exists() and glob.has_magic(path):
             files = [f for f in sorted(matching(path)) if Path(f).is_file()]
             if not files:
                 raise MissingFileError(f"no file matches {path!r}")
             return files
-        if not found.exists() and inside_of(path) is not None and Path(file_of(path)).is_file():
-            if self.find(path) not in (None, *CONTAINERS):
-                raise ValueError(f"{file_of(path)!r} holds one table; name it without '{INSIDE}{inside_of(path)}'")
-            return [path]
         if not found.exists():
             raise MissingFileError(f"there is no file {path!r}{_similar(path)}")
         if not found.is_file():  # a pipe can be read once, and may have no writer
