@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import struct
 import sys
+import warnings
 import zlib
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,29 @@ def test_deep_grey_images() -> None:
     np.testing.assert_allclose(btests.open_source("deep").read(0, 3), deep.reshape(3, 16) / 65535.0, rtol=1e-6)
 
 
+def test_deep_grey_images_beside_colours() -> None:
+    deep = np.random.default_rng(0).integers(0, 65536, (3, 4, 4)).astype(np.uint16)
+    _save("x", [*deep, np.zeros((4, 4, 3), dtype=np.uint8)])
+    rows = btests.open_source("x").read(0, 4)
+    np.testing.assert_allclose(
+        rows[:3].reshape(3, 16, 3), np.repeat(deep.reshape(3, 16, 1) / 65535.0, 3, axis=2), rtol=1e-6
+    )
+    assert (rows[3] == 0.0).all()
+
+
+def test_transparency_is_ignored() -> None:
+    colours = np.random.default_rng(0).integers(0, 256, (4, 6, 5, 3), dtype=np.uint8)
+    Path("x").mkdir()
+    for k, one in enumerate(colours):
+        palette = Image.fromarray(one).quantize(8)
+        palette.save(f"x/{k}.png", transparency=bytes([0, 128, 255, 7]))
+        palette.convert("RGB").save(f"{k}.png")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = btests.open_source("x").read(0, 4)
+    np.testing.assert_array_equal(found, btests.open_source("*.png").read(0, 4))
+
+
 def test_pictures_beside_tables_are_no_parts() -> None:
     _save("x", _grey(1, 2))
     Path("x/a.csv").write_text("u,v\n1,2\n3,4\n")
@@ -98,6 +122,9 @@ def test_trouble_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
         Path("bomb/a.png").write_bytes(_bomb(width, height))
         with pytest.raises(ValueError, match=r"pixels|no readable image"):
             btests.open_source("bomb")
+        with pytest.raises(ValueError, match=r"pixels|no readable image") as refused:
+            btests.compare("bomb", "bomb")
+        assert "memory" not in str(refused.value)  # which has nothing to do with it
     Path("a/0001.png").write_bytes(Path("a/0001.png").read_bytes()[:60])
     with pytest.raises(ValueError, match=r"0001.png' is no readable image"):
         btests.btest("a", "a", seed=0)

@@ -102,9 +102,11 @@ class ImageSource:
             if image.size != self.size:
                 raise DamagedError(f"{path!r} has changed since it was opened")
             try:
-                if self.n_colours == 1 and image.mode in _DEEP:
+                if image.mode in _DEEP:
                     deep: Rows = np.asarray(image, dtype=np.float32) / np.float32(65535.0)
-                    return np.clip(deep, np.float32(0.0), np.float32(1.0)).ravel()
+                    grey = np.clip(deep, np.float32(0.0), np.float32(1.0)).ravel()
+                    return np.repeat(grey, self.n_colours)
+                image.info.pop("transparency", None)  # which is ignored, and Pillow warns of it
                 pixels: Rows = np.asarray(image.convert("L" if self.n_colours == 1 else "RGB"))
             except _ERRORS as error:
                 raise DamagedError(f"{path!r} is no readable image, or it is cut off: {shortly(error)}") from None
@@ -155,13 +157,13 @@ def _opened(path: str) -> Any:
             warnings.simplefilter("error")
             image = pillow.open(path, formats=("PNG", "JPEG"))
     except (pillow.DecompressionBombError, pillow.DecompressionBombWarning):
-        raise LargeError(f"{path!r} declares more pixels than an image may have, {_LARGEST // 3}") from None
+        raise DamagedError(f"{path!r} declares more pixels than an image may have, {_LARGEST // 3}") from None
     except (*_ERRORS, Warning) as error:
         what = getattr(error, "strerror", None) or "it does not begin as one, or is damaged"
         raise DamagedError(f"{path!r} is no readable image of PNG or JPEG: {what}") from None
     if 3 * image.size[0] * image.size[1] > _LARGEST:
         image.close()
-        raise LargeError(
+        raise DamagedError(
             f"{path!r} declares {image.size[0]} x {image.size[1]} pixels; an image has {_LARGEST // 3} at most"
         )
     return image
