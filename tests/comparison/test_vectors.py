@@ -113,6 +113,9 @@ def test_lists_that_are_no_vectors_are_named(shell: Shell) -> None:
         btests.compare(*[a.set_column(0, "v", pa.array([[]] * 60, pa.list_(pa.float64())))] * 2)
     with pytest.raises(ValueError, match="lists of numbers in a and numbers in b"):
         btests.compare(a, a.set_column(0, "v", a["k"]))
+    huge = a.set_column(0, "v", pa.array([[1e80 * i, 1.0, 2.0] for i in range(60)]))
+    with pytest.raises(ValueError, match=r"'v' of b has a number beyond 1e\+70 in row 2"):
+        btests.compare(a, huge)
     infinite = [[1.0, float("inf"), 2.0] if i == 1 else [1.0, 2.0, float(i)] for i in range(60)]
     with pytest.raises(ValueError, match="infinite number in row 2"):
         btests.compare(a, a.set_column(0, "v", pa.array(infinite)))

@@ -15,6 +15,9 @@ from btests.plan import Array
 #: Coordinates of vectors at most; longer ones are projected to so many random directions, which keep distances.
 MOST_COORDINATES = 64
 
+# The fourth powers of larger numbers overflow, or sums of many of them.
+_LARGEST = 1e70
+
 # Seeds of the directions and of the frequencies, which do not depend on the data.
 _DIRECTIONS, _FREQUENCIES = 20_001, 20_002
 
@@ -72,9 +75,11 @@ def _projected(name: str, column: Any, width: int, side: str) -> Array:
     for chunk in column.chunks:
         rows = np.flatnonzero(chunk.is_valid().to_numpy(zero_copy_only=False))
         values = vector_rows(chunk.drop_null(), width, f"column {name!r} of {side}").astype(np.float64)
-        if np.isinf(values).any():
-            row = start + int(rows[np.flatnonzero(np.isinf(values).any(axis=1))[0]]) + 1
-            raise ValueError(f"column {name!r} of {side} has an infinite number in row {row}; replace such cells")
+        large = np.flatnonzero((np.abs(values) > _LARGEST).any(axis=1))
+        if large.size:
+            what = "an infinite number" if np.isinf(values[large[0]]).any() else f"a number beyond {_LARGEST:.0e}"
+            row = start + int(rows[large[0]]) + 1
+            raise ValueError(f"column {name!r} of {side} has {what} in row {row}; replace such cells")
         found[start + rows] = values if directions is None else values @ directions
         start += len(chunk)
     return found
