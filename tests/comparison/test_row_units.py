@@ -132,6 +132,8 @@ def test_the_shell(shell: Shell) -> None:
     assert "30 and 30 units of 'customer_id' (--unit)" in " ".join(found.out.split())
     advised = shell("a.csv", "b.csv", "--seed", "1").out
     assert "--unit customer_id swaps them together" in " ".join(advised.split())
+    shared = " ".join(shell("a.csv", "c.csv", "--seed", "1").out.split())
+    assert "--unit customer_id swaps them together where they are on one side; 10 of these are on both" in shared
     for other, arguments, message in (
         ("b.csv", "--unit customer", "names 'customer' (did you mean 'customer_id'?)"),
         ("c.csv", "--unit customer_id", "is in both samples"),

@@ -139,12 +139,15 @@ def hint_at_units(cells: Cells) -> str | None:
     if not (_NAMES.search(cells.name) or _THINGS.fullmatch(cells.name)):
         return None
     parts = cells.values_of(False), cells.values_of(True)
-    distinct, rows = sum(len(np.unique(part)) for part in parts), sum(map(len, parts))
+    of_a, of_b = (np.unique(part) for part in parts)
+    distinct, rows = len(of_a) + len(of_b), sum(map(len, parts))
     if distinct < _LEAST_VALUES or rows < _LEAST_ROWS * distinct:
         return None
+    both = len(np.intersect1d(of_a, of_b))
+    some = f" where they are on one side; {both} of these are on both" if 2 * both not in (0, distinct) else ""
     return (
         f"{cells.name} is probably an identifier of units of several rows, {rows / distinct:.1f} on average, which may "
-        f"depend on one another: {option('unit', cells.name)} swaps them together"
+        f"depend on one another: {option('unit', cells.name)} swaps them together{some}"
     )
 
 
