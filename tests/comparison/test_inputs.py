@@ -138,6 +138,12 @@ def test_arrays(shell: Shell) -> None:
     np.savez("p.npz", u=x[:, 0], v=x[:, 1])
     np.savez("q.npz", u=y[:, 0], v=y[:, 1])
     assert btests.compare("p.npz", "q.npz", seed=0).columns[0].name == "v"
+    np.savez("both.npz", x=x, y=y[:-1])
+    assert btests.compare("both.npz::x", "y.npz::arr_0", seed=0).pvalue == btests.compare(x, y, seed=0).pvalue
+    with pytest.raises(ValueError, match=r"name one of them, such as 'both\.npz::x'"):
+        btests.compare("both.npz", "y.npz")
+    with pytest.raises(ValueError, match=r"no file 'x1' in 'both\.npz'; there is x\.npy, y\.npy"):
+        btests.compare("both.npz::x1", "y.npz")
 
 
 def test_what_is_no_table_is_said() -> None:

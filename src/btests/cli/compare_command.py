@@ -58,7 +58,7 @@ def compare(
     """Test whether two tables, or groups of rows of one, differ, and report how much and where.
 
     A and B are files, folders or patterns of parts: CSV, TSV, JSON, also compressed, Parquet, Arrow, Feather, npy, npz;
-    book.xlsx::sheet, file.db::table, file.zip::member.csv; or - for standard input.
+    book.xlsx::sheet, file.db::table, file.zip::member.csv, file.npz::array; or - for standard input.
 
     The exit status is that of diff: 0 no difference found, 1 difference found (or what --fail-on says), 2 trouble.
     """

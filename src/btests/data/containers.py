@@ -78,7 +78,9 @@ def read_member(source: str | bytes, wanted: str | None, file: str, most_bytes: 
         with zipfile.ZipFile(io.BytesIO(source) if isinstance(source, bytes) else source) as archive:
             # Archives of macOS hold a second member for each, with its attributes.
             own = [m for m in archive.infolist() if not m.is_dir() and not m.filename.startswith("__MACOSX/")]
-            name = choose([member.filename for member in own], wanted, file, "file")
+            names = [member.filename for member in own]
+            array = f"{wanted}.npy"  # of an archive of arrays
+            name = choose(names, array if array in names and wanted not in names else wanted, file, "file")
             with archive.open(name) as member:
                 return unpacked(member, f"{file}{INSIDE}{name}", most_bytes), name
     except ZIP_ERRORS as error:

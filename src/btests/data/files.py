@@ -141,6 +141,8 @@ class Formats:
     def find(self, path: str | os.PathLike[str]) -> str | None:
         """Return the format of a file by its name, or by its content if its name is of no format; None if unknown."""
         found, suffix = self.get(path), split_suffix(path)[0]
+        if found == "npz" and inside_of(path) is not None:
+            return "zip"  # one of its arrays is a member
         if not self.by_content or (suffix in SUFFIXES and suffix not in _SHARED):
             return found
         try:

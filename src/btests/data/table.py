@@ -62,7 +62,10 @@ def from_arrays(arrays: Mapping[str, np.ndarray[Any, Any]], where: str) -> Any:
             raise ValueError(f"{where!r} has an array of {array.ndim} dimensions; rows and columns are two")
     lengths = {len(column) for column in columns}
     if len(lengths) > 1:
-        raise ValueError(f"{where!r} has arrays of different lengths, {min(lengths)} to {max(lengths)}")
+        such = (
+            f"; name one of them, such as {f'{where}{INSIDE}{next(iter(arrays))}'!r}" if where.endswith(".npz") else ""
+        )
+        raise ValueError(f"{where!r} has arrays of different lengths, {min(lengths)} to {max(lengths)}{such}")
     made = [_from_array(name, column, where) for name, column in zip(names, columns, strict=True)]
     return arrow().table(made, names)
 
