@@ -24,8 +24,8 @@ _NONE = re.compile(
 # Columns on a screen without a height, and its width.
 _MOST_COLUMNS, _WIDTH = 20, 80
 
-_SHARE = re.compile(r"at least ([\d.e-]+) % of the rows changed")
-_ON_PAGE = re.compile(r"rows that changed at least ([\d.e-]+) %")
+_SHARE = re.compile(r"(?:about|at least|not significantly more than) ([\d.e-]+) % of the rows changed")
+_ON_PAGE = re.compile(r"rows that changed (?:about|at least|not significantly more than) ([\d.e-]+) %")
 
 
 def contradictions(document: Document, text: str) -> list[str]:
@@ -114,7 +114,7 @@ def _of_effect(document: Document) -> Iterator[str]:
     share, largest = effect["share"], document["columns"][0]["effect"]
     if not max(min(largest, most), bound or 0.0) <= share <= most + 1e-12:
         yield f"effect {share}, a column of {largest}, a bound of {bound}, and the verdict finds no more than {most}"
-    if (share > 0.0) != ("of the rows changed" in effect["meaning"] and "lower bound" not in effect["meaning"]):
+    if (share > 0.0) != ("of the rows changed" in effect["meaning"] and "no lower bound" not in effect["meaning"]):
         yield f"effect {share}: {effect['meaning']}"
     if document["detectable"] is not None and verdict["pvalue_any_difference"] <= verdict["alpha"]:
         yield "a difference was found, and the rows would have shown one"

@@ -62,8 +62,22 @@ def test_effects_are_shares_of_rows() -> None:
     found = btests.compare(a, b, seed=0)
     assert found.effect == pytest.approx(0.87, abs=0.1)  # 2 Phi(1.5) - 1
     assert found.effect >= found["x"].effect
-    assert f"at least {100 * found.effect:.1f} % of the rows changed" in str(found)
+    assert f"about {100 * found.effect:.1f} % of the rows changed" in str(found)
     assert btests.compare(a, a, seed=0).effect == 0.0
+
+
+def test_an_effect_is_about_an_estimate_or_at_least_a_bound() -> None:
+    rng = np.random.default_rng(0)
+    a, b = ({"x": (x := rng.normal(size=N)), "y": sign * x} for sign in (1, -1))
+    found = btests.compare(a, b, seed=0)
+    assert found.effect > found.columns[0].effect
+    assert f"at least {100 * found.effect:.1f} % of the rows changed (lower bound by MMD^2)" in str(found)
+    a, b = ({"x": rng.normal(size=N) + shift} for shift in (0.0, 0.4))
+    assert " % of the rows changed (estimated)" in str(btests.compare(a, b, seed=0))
+    found = btests.compare(a, b, seed=0, tolerance=0.12)
+    assert not found.different
+    assert found.effect == 0.12 < found.columns[0].effect
+    assert "not significantly more than 12.0 % of the rows changed (about " in str(found)
 
 
 def test_all_columns_changed_and_a_tolerance() -> None:

@@ -103,7 +103,7 @@ def test_without_a_bound_cells_hold_mmd2() -> None:
     drawn = pairs_figure(grouped(TWELVE, bounded=False), range(12))
     assert ">0.08*</text>" in drawn
     assert "MMD² 0.08" in drawn
-    assert "Rows that differ, at least" not in render(grouped(TWELVE, bounded=False))
+    assert "Rows that differ, at least about" not in render(grouped(TWELVE, bounded=False))
 
 
 def test_without_a_difference_there_is_no_matrix_of_columns() -> None:

@@ -26,7 +26,7 @@ class FailOn:
     text : str
         The condition as it was given.
     kind : str
-        ``"difference"`` (the verdict), ``"effect"`` (share of rows that changed at least), ``"columns"`` (number of
+        ``"difference"`` (the verdict), ``"effect"`` (share of rows that changed), ``"columns"`` (number of
         columns that changed), ``"column"`` (effect of one column) or ``"never"``.
     more_than : float
         What the share or the number exceeds.

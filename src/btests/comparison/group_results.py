@@ -161,7 +161,7 @@ class GroupComparison:
 
     @property
     def effect(self) -> float:
-        """Share of rows of a group that differ at least, 0 to 1: the largest effect of a pair or of a column."""
+        """Estimated share of rows of a group that differ, 0 to 1: the largest effect of a pair or of a column."""
         return max(own or 0.0 for own in (*(pair.effect for pair in self.pairs), *(c.effect for c in self.columns)))
 
     def to_dict(self) -> dict[str, Any]:

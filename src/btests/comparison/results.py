@@ -192,7 +192,7 @@ class Comparison:
 
     @property
     def effect(self) -> float:
-        """Share of rows that changed at least, 0 to 1, in the unit of the effect of a column.
+        """Share of rows that changed, 0 to 1, in the unit of the effect of a column: an estimate, or a lower bound.
 
         The larger one of the largest effect of a column, an estimate, and of the lower bound on the total variation
         distance by MMD^2: whole rows differ by no less than a column of them. 0 where no difference was found, and at

@@ -92,13 +92,16 @@ def largest_change(document: Document) -> str:
 
 
 def effect_text(document: Document) -> str:
-    """Return the share of rows that changed at least in words."""
+    """Return the share of rows that changed in words: "about" an estimate, "at least" a bound."""
     effect, columns = document["effect"], document["columns"]
-    if effect["share"] > 0.0:
-        first = columns[0]
-        own = effect["share"] <= first["effect"] and len(columns) > 1
-        where = f" (as estimated from {first['name']} alone)" if own else ""
-        return f"at least {one_decimal(effect['share'])} of the rows changed{where}"
+    if (share := effect["share"]) > 0.0:
+        first, rows = columns[0], f"{one_decimal(share)} of the rows changed"
+        if share > first["effect"]:
+            return f"at least {rows} (lower bound by MMD^2)"
+        alone = f"estimated from {first['name']} alone" if len(columns) > 1 else "estimated"
+        if share < first["effect"]:  # all that was found with a tolerance
+            return f"not significantly more than {rows} (about {one_decimal(first['effect'])}, {alone})"
+        return f"about {rows} ({alone})"
     if document["verdict"]["pvalue_any_difference"] > document["verdict"]["alpha"]:
         return "none found"
     if effect["total_variation_bound"] is None:
