@@ -7,11 +7,10 @@ callers use if ``is_available()`` is False.
 
 from btests._core.bandwidth_chain import belong_together
 from btests._core.block_sums import lanes_are_blocks, summarize
+from btests._core.draws import flip, label_pairs
 from btests._core.fourier_sums import RowGroups, fourier_sums
 from btests._core.hsic_blocks import Side, hsic
-from btests._core.label_pairs import label_pairs
 from btests._core.library import engine_name, instruction_set, instruction_sets, is_available
-from btests._core.sign_flips import flip
 
 __all__ = [
     "RowGroups",
