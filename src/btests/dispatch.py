@@ -29,9 +29,9 @@ from btests.execution.samples import (
 from btests.kernels import Kernel
 from btests.nulls import Null
 from btests.nulls.null import wants_gram
-from btests.pipeline import Procedure, selector_of
+from btests.pipeline import Procedure
 from btests.result import TestResult
-from btests.selection import Aggregate, Selector
+from btests.selection import Aggregate, Selector, selector_of
 from btests.statistics import StatisticFactory
 from btests.statistics.feature_stream import RUN
 from btests.streaming.row_queue import SampleBatches, feed, is_batches

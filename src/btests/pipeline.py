@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from btests._core import engine_name
 from btests._core.threads import one_blas_thread
@@ -22,7 +21,7 @@ from btests.nulls.null import check_sizes, wants_gram
 from btests.plan import Plan
 from btests.result import TestResult
 from btests.scaling import coordinate_groups, pooled_scales, warn_of_scales
-from btests.selection import KERNELS, Aggregate, PerCoordinate, Selection, Selector, Setting
+from btests.selection import Aggregate, PerCoordinate, Selection, Selector, Setting, choose, selector_of
 from btests.statistics import (
     MMD,
     Executor,
@@ -287,21 +286,3 @@ def _mixes_columns(kernel: object) -> bool:
     ours = kernel is None or isinstance(kernel, str) or type(kernel).__module__.startswith("btests.")
     apart = properties_of(kernel).columns is not None or isinstance(getattr(kernel, "family", None), PerCoordinate)
     return ours and not apart
-
-
-def choose(
-    kernel: Kernel | Selector | str | None, x: AnySample, y: AnySample, setting: Setting | None = None
-) -> Selection:
-    """Return the kernel that was asked for or selected, and the rows that are valid for testing with it."""
-    selector = selector_of(kernel)
-    if selector is not None:
-        return selector.select(x, y, setting or Setting())
-    fixed: Any = KERNELS[kernel] if isinstance(kernel, str) else kernel
-    return Selection(fixed, x, y)
-
-
-def selector_of(kernel: Kernel | Selector | str | None) -> Selector | None:
-    """Return what chooses the kernel, None where it is given."""
-    if kernel is None or isinstance(kernel, str):
-        kernel = KERNELS[kernel or "gaussian"]
-    return kernel if isinstance(kernel, Selector) else None

@@ -14,8 +14,7 @@ from btests.block_size import PAPER_EXPONENT, BlockRule
 from btests.data.sample import Sample
 from btests.nulls import SignFlip
 from btests.nulls.null import wants_gram
-from btests.pipeline import choose
-from btests.selection import Aggregate, Setting
+from btests.selection import Aggregate, Setting, choose
 from studies.choices.cells import LIMITS, Cell
 from studies.choices.problems import BY_NAME
 from studies.choices.selectors import CHOICES, NULLS, PAIRED, PICKED, RERUN, Choice

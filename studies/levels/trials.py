@@ -19,9 +19,8 @@ from btests.block_size import BlockRule
 from btests.conclude import BlockSummaries, conclude
 from btests.data.sample import Sample
 from btests.nulls import CrossMMD, Normal, Null, SignFlip, ThirdCumulant
-from btests.pipeline import choose
 from btests.plan import Plan
-from btests.selection import Setting
+from btests.selection import Setting, choose
 from btests.statistics import MMD, summarize
 from studies.harness.counts import Row
 from studies.problems import DEFAULT_PROBLEMS, PROBLEMS

@@ -15,9 +15,8 @@ from btests.data.sample import Sample
 from btests.datasets import blobs
 from btests.kernels import Gaussian, Kernel
 from btests.nulls import Normal, Null
-from btests.pipeline import choose
 from btests.plan import Array, Plan
-from btests.selection import MedianHeuristic, Selection, Selector, Setting, Weights
+from btests.selection import MedianHeuristic, Selection, Selector, Setting, Weights, choose
 from btests.selection.families import kernels_of
 from btests.selection.training import argmax_within, block_statistics_of, combine, split
 from btests.selection.weights import best_weights

@@ -24,12 +24,11 @@ from btests.execution.samples import OutOfCoreSamples, open_samples
 from btests.kernels.random_fourier import has_features
 from btests.nulls import Null, SignFlip, null_of
 from btests.nulls.null import kinds_of_blocks, wants_gram
-from btests.pipeline import Procedure, selector_of
+from btests.pipeline import Procedure
 from btests.plan import Index
 from btests.result import TestResult
-from btests.selection import KERNELS, MedianHeuristic, Setting, default_aggregate, default_family
-from btests.statistics.cost import pair_seconds
-from btests.statistics.feature_mmd import prefers_features
+from btests.selection import KERNELS, MedianHeuristic, Setting, default_aggregate, default_family, selector_of
+from btests.statistics.cost import pair_seconds, prefers_features
 
 #: Default kernels of the joint test, and the index of the Gaussian with median bandwidth among them.
 DEFAULT_KERNELS = default_aggregate()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from btests._option_checks import is_data
 from btests._text import brief, close_match
+from btests.data.sample import AnySample
 from btests.kernels import Energy, Gaussian, Kernel, Laplacian, Linear, Matern
 from btests.selection.aggregate import Aggregate, default_aggregate
 from btests.selection.cross_validation import CrossValidation
@@ -42,9 +45,11 @@ __all__ = [
     "Weights",
     "bandwidths",
     "check_choice",
+    "choose",
     "default_aggregate",
     "default_family",
     "fisher_family",
+    "selector_of",
 ]
 
 
@@ -82,3 +87,21 @@ def check_choice(kernel: object) -> None:
         )
     if isinstance(kernel, type):
         raise TypeError(f"kernel must be an object, not the class: write {kernel.__name__}(...) with its parameters")
+
+
+def choose(
+    kernel: Kernel | Selector | str | None, x: AnySample, y: AnySample, setting: Setting | None = None
+) -> Selection:
+    """Return the kernel that was asked for or selected, and the rows that are valid for testing with it."""
+    selector = selector_of(kernel)
+    if selector is not None:
+        return selector.select(x, y, setting or Setting())
+    fixed: Any = KERNELS[kernel] if isinstance(kernel, str) else kernel
+    return Selection(fixed, x, y)
+
+
+def selector_of(kernel: Kernel | Selector | str | None) -> Selector | None:
+    """Return what chooses the kernel, None where it is given."""
+    if kernel is None or isinstance(kernel, str):
+        kernel = KERNELS[kernel or "gaussian"]
+    return kernel if isinstance(kernel, Selector) else None

@@ -12,8 +12,7 @@ from btests.data.unit_sample import UnitSample
 from btests.kernels.kernel import Kernel
 from btests.kernels.random_fourier import has_features
 from btests.statistics import Executor, in_memory
-from btests.statistics.cost import seconds_of
-from btests.statistics.feature_mmd import prefers_features
+from btests.statistics.cost import prefers_features, seconds_of
 
 
 class Candidate(NamedTuple):

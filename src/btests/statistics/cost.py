@@ -148,3 +148,14 @@ def affordable_rows(n_kernels: int, x: UnitSample, y: UnitSample, budget: float)
     while most > _LEAST_ROWS and 1e-9 * nanoseconds * pairs * np.minimum(sizes, most).mean() ** 2 > budget:
         most = max(_LEAST_ROWS, most * 3 // 4)
     return None if most == sizes.max() else most
+
+
+def prefers_features(kernels: Sequence[Any], *, are_objects: bool = False, paired: bool = True) -> bool:
+    """Return whether features take the place of blocks where one block of all rows is beyond the budget.
+
+    Not of kernels that have explicit features, whose blocks take linear time, and not of objects in samples of
+    different lengths, whose landmarks are one object of each of some hundred bins: a slow kernel has too many of them.
+    """
+    if all(map(has_features, kernels)):
+        return not are_objects
+    return all(features_of(kernel) is None for kernel in kernels) and (paired or not are_objects)

@@ -15,7 +15,6 @@ from btests.block_range import BlockRange
 from btests.data.row_permutation import Order
 from btests.data.sample import AnySample, RowSlice, Sample
 from btests.designs import TwoSample
-from btests.kernels.feature_kernel import features_of
 from btests.kernels.kernel import Kernel
 from btests.kernels.random_fourier import has_features
 from btests.plan import Array, Plan
@@ -238,17 +237,6 @@ def check_features(kernels: Sequence[Any]) -> None:
                 f"{brief(kernel)} has no random Fourier features: they are for sums of Gaussian, Laplacian, Matern and "
                 "rational quadratic kernels; take statistic='blocks'"
             )
-
-
-def prefers_features(kernels: Sequence[Any], *, are_objects: bool = False, paired: bool = True) -> bool:
-    """Return whether features take the place of blocks where one block of all rows is beyond the budget.
-
-    Not of kernels that have explicit features, whose blocks take linear time, and not of objects in samples of
-    different lengths, whose landmarks are one object of each of some hundred bins: a slow kernel has too many of them.
-    """
-    if all(map(has_features, kernels)):
-        return not are_objects
-    return all(features_of(kernel) is None for kernel in kernels) and (paired or not are_objects)
 
 
 def _n_groups(n_x: int, n_y: int) -> int:

@@ -14,9 +14,8 @@ from btests.conclude import BlockSummaries, conclude
 from btests.data.sample import AnySample, Sample
 from btests.kernels import Gaussian, Kernel
 from btests.nulls import Normal
-from btests.pipeline import choose
 from btests.plan import Array, Plan
-from btests.selection import MedianHeuristic, Selector, Setting, Weights
+from btests.selection import MedianHeuristic, Selector, Setting, Weights, choose
 from btests.statistics import MMD, summarize_all
 from btests.summary import Summary
 from studies.reproduce.music.songs import Song, load
