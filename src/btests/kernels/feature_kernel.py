@@ -14,6 +14,7 @@ import numpy.typing as npt
 from btests._core.constants import DIRECT_COORDINATES
 from btests._option_checks import is_finite
 from btests._text import brief
+from btests._warnings import PrecisionWarning, warn
 from btests.kernels.combination import add, scale
 from btests.kernels.fingerprint import fingerprint
 from btests.kernels.kernel import Kernel, Properties, properties_of, terms_of
@@ -189,3 +190,39 @@ def check_dof(dof: Any) -> tuple[float, ...]:
     if len(set(found)) < len(found):
         raise ValueError(f"dof must not name a number twice, got {brief(dof)}")
     return found
+
+
+# Directions of the landmarks with a smaller share of the largest eigenvalue are left out: they are mostly rounding.
+_SMALLEST = 1e-8
+
+
+# Negative eigenvalues of a larger share than this are no rounding: the kernel is not positive semi-definite.
+_NEGATIVE = 1e-3
+
+
+class Basis(NamedTuple):
+    """Orthonormal directions of what landmarks span: coefficients in the values of a row, and features of landmarks.
+
+    Both have the shape (r, f).
+    """
+
+    coefficients: Array
+    landmarks: Array
+
+
+def landmark_basis(kernel: Kernel, gram: Array) -> Basis:
+    """Return the basis of landmarks from their centred Gram matrix (r, r): its positive part."""
+    squares, axes = np.linalg.eigh((gram + gram.T) / 2.0)
+    largest = float(np.abs(squares).max(initial=0.0))
+    if largest > 0.0 and -float(squares.min()) > _NEGATIVE * largest:
+        warn(
+            f"{kernel!r} is not positive semi-definite on these rows (eigenvalues from {squares.min():.2g} to "
+            f"{squares.max():.2g}): features are those of its positive part; statistic='blocks' takes it as it is",
+            PrecisionWarning,
+        )
+    large = squares > _SMALLEST * largest
+    if not large.any():  # all landmarks are one, for this kernel
+        none = np.zeros((len(gram), 1))
+        return Basis(none, none)
+    roots = np.sqrt(squares[large])
+    return Basis(axes[:, large] / roots, axes[:, large] * roots)

@@ -33,12 +33,9 @@ _MOST_DOUBLINGS = 10
 # Bits after the point of a cosine or sine, at most, and in float32.
 _MOST_BITS, _MOST_BITS_IN_FLOAT32 = 40, 20
 
-# Largest error of cosines and sines in float32 for rows of usual size; beyond it they are computed in float64. So many
-# frequencies as are affordable are themselves several hundredths away from the kernel that they approximate.
-_LARGEST_ERROR = 0.01
-
-# Standard deviations of a row of usual size from the origin.
-_USUAL = 4.0
+# Largest error of cosines and sines in float32 for rows within so many standard deviations of the origin, beyond which
+# they are computed in float64. Affordable frequencies are several hundredths away from the kernel.
+_LARGEST_ERROR, _USUAL = 0.01, 4.0
 
 # Rows whose features are held at once by numpy.
 _ROWS = 2048
@@ -106,12 +103,7 @@ def float32_errors(chain: Chain, spread: Array) -> list[float]:
     Coordinates, frequencies and d products are rounded, so a projection is off by (d + 2) 2^-24 of the sum of its
     absolute terms; cosine and sine are off by 2^-22 at most, and doublings of the angle double all of it.
 
-    Parameters
-    ----------
-    chain : Chain
-        Frequencies.
-    spread : ndarray of shape (d,)
-        Mean squared distances from the origin. The bound is for rows within four of their roots.
+    The bound is for rows within four roots of ``spread``, the mean squared distances from the origin: (d,).
     """
     with np.errstate(over="ignore", invalid="ignore"):
         turns = float((np.abs(chain.turns) @ (_USUAL * np.sqrt(spread))).max(initial=0.0))
@@ -127,8 +119,7 @@ def in_float32(chain: Chain, spread: Array) -> Chain:
 def fourier_sums(chain: Chain, groups: _core.RowGroups, origin: Array, bits: int) -> Array:
     """Return sums of cosines and sines over groups of rows for each level of a chain: (n_groups, n_levels, 2 f).
 
-    Cosines and sines are rounded to multiples of ``2**-bits``, so that sums are exact: they depend neither on the order
-    of the rows nor on where chunks and threads begin. That rounding is far below the noise of any sample.
+    Cosines and sines are rounded to multiples of ``2**-bits``, far below the noise of any sample: sums are exact.
 
     Parameters
     ----------
@@ -300,10 +291,9 @@ class FourierFeatures:
         maps = {i: uncorrelated(found[i], origin, rows) for i in whitened_bases}
         named, members = [], []
         for kernel, own, (chain, level) in zip(kernels, found, places, strict=True):
-            whitened = None
-            if isinstance(kernel, Discriminant):
-                whitened = discriminant(kernel, maps[bases.index(kernel.kernel)])
-            named.append(kernel if whitened is None else whitened)
+            is_discriminant = isinstance(kernel, Discriminant)
+            whitened = discriminant(kernel, maps[bases.index(kernel.kernel)]) if is_discriminant else None
+            named.append(whitened or kernel)
             factors = np.tile(np.sqrt(own.weights), 2)
             members.append(FourierMember(int(first[chain]) + level, factors, whitened, errors[chain][level]))
         values = tuple(FourierValues(chain, origin, width) for chain in chains)

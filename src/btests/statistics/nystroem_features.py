@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +13,8 @@ import numpy.typing as npt
 from btests._core import RowGroups
 from btests._core.constants import DIRECT_COORDINATES
 from btests._core.threads import one_blas_thread
-from btests._warnings import PrecisionWarning, warn
 from btests.data.sample import AnySample
-from btests.kernels.feature_kernel import FeatureKernel, Nystroem, attainable, regularizer
+from btests.kernels.feature_kernel import Basis, FeatureKernel, Nystroem, attainable, landmark_basis, regularizer
 from btests.kernels.kernel import Kernel, properties_of, terms_of
 from btests.kernels.random_fourier import Discriminant
 from btests.plan import Array
@@ -33,20 +32,13 @@ _MOST_BITS = 46
 # Rows whose kernel values are held at once, and numbers of their differences from landmarks.
 _ROWS, _NUMBERS = 1024, 2**22
 
-# Directions of the landmarks with a smaller share of the largest eigenvalue are left out: they are mostly rounding.
-_SMALLEST = 1e-8
-
-# Negative eigenvalues of a larger share than this are no rounding: the kernel is not positive semi-definite.
-_NEGATIVE = 1e-3
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LandmarkValues:
     """Kernel values of rows with landmarks, less their mean over the landmarks and its average.
 
-    A kernel that is positive definite up to functions of one argument, as that of the energy distance, has features of
-    its centred form, ``k(x, y) - k(x, m) - k(m, y) + k(m, m)`` with m the average landmark. The MMD is the same. Values
-    that grow with the distance of a row from all landmarks equally cancel.
+    These are of the centred kernel ``k(x, y) - k(x, m) - k(m, y) + k(m, m)``, m the average landmark: it is positive
+    definite where k is up to functions of one argument, as for the energy distance, and its MMD is the same.
 
     Attributes
     ----------
@@ -101,9 +93,9 @@ class LandmarkValues:
 def landmark_gram(kernel: Kernel, rows: npt.NDArray[Any], landmarks: npt.NDArray[Any], origin: Array | None) -> Array:
     """Return kernel values of rows (m, d) and landmarks (r, d), or of m and r objects: (m, r).
 
-    The bits of a row do not depend on the rows beside it. Distances of few coordinates are found one by one. All else
-    may be a matrix product, whose last bits depend on its size: one for each row. Kernels that take no stacks are
-    called once; what they round is their own.
+    The bits of a row do not depend on the rows beside it, unless the kernel takes no stacks. Distances of few
+    coordinates are found one by one. All else may be a matrix product, whose last bits depend on its size: one for each
+    row.
     """
     if landmarks.dtype == object:
         return kernel_matrix(kernel, rows.tolist(), landmarks.tolist()).astype(np.float64)
@@ -145,39 +137,6 @@ def values_of(kernel: Kernel, landmarks: npt.NDArray[Any], origin: Array | None,
     largest = float(np.abs(own - centre).max(initial=0.0))
     exponent = math.frexp(largest)[1] + _CLIP if largest > 0.0 else 0
     return LandmarkValues(kernel, landmarks, shift, centre, exponent, width)
-
-
-class Basis(NamedTuple):
-    """Orthonormal directions of what landmarks span.
-
-    Attributes
-    ----------
-    coefficients : ndarray of shape (r, f)
-        Of each direction in the values of a row.
-    landmarks : ndarray of shape (r, f)
-        Features of the landmarks.
-    """
-
-    coefficients: Array
-    landmarks: Array
-
-
-def _basis(kernel: Kernel, gram: Array) -> Basis:
-    """Return the basis of landmarks from their centred Gram matrix (r, r): its positive part."""
-    squares, axes = np.linalg.eigh((gram + gram.T) / 2.0)
-    largest = float(np.abs(squares).max(initial=0.0))
-    if largest > 0.0 and -float(squares.min()) > _NEGATIVE * largest:
-        warn(
-            f"{kernel!r} is not positive semi-definite on these rows (eigenvalues from {squares.min():.2g} to "
-            f"{squares.max():.2g}): features are those of its positive part; statistic='blocks' takes it as it is",
-            PrecisionWarning,
-        )
-    large = squares > _SMALLEST * largest
-    if not large.any():  # all landmarks are one, for this kernel
-        none = np.zeros((len(gram), 1))
-        return Basis(none, none)
-    roots = np.sqrt(squares[large])
-    return Basis(axes[:, large] / roots, axes[:, large] * roots)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -262,19 +221,18 @@ class NystroemFeatures:
         needs_rows = len(x) != len(y) or any(isinstance(kernel, Discriminant) for kernel in kernels)
         rows = pooled_rows(x, y, COVARIANCE_ROWS) if needs_rows else landmarks
         origin = (x if len(x) >= len(y) else y).location.origin if x.is_numeric else None
-        values: list[LandmarkValues] = []
         found: list[_Whitening] = []
         named, members = [], []
         for kernel, base in zip(kernels, bases, strict=True):
-            level = next((i for i, one in enumerate(values) if one.kernel is base or one.kernel == base), len(values))
-            if level == len(values):
+            made = [one.values.kernel for one in found]
+            level = made.index(base) if base in made else len(made)
+            if level == len(made):
                 with one_blas_thread():
-                    values.append(values_of(base, landmarks, origin, width))
-                    found.append(_Whitening.of(values[level], rows))
+                    found.append(_Whitening.of(values_of(base, landmarks, origin, width), rows))
             dof = kernel.dof if isinstance(kernel, Discriminant) else None
             named.append(kernel if dof is None else found[level].kernel(dof))
             members.append(found[level].member(first_level + level, dof))
-        return Made(tuple(values), tuple(members), tuple(named))
+        return Made(tuple(one.values for one in found), tuple(members), tuple(named))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -288,11 +246,15 @@ class _Whitening:
 
     @classmethod
     def of(cls, values: LandmarkValues, rows: npt.NDArray[Any]) -> _Whitening:
-        basis = _basis(values.kernel, values.values(values.landmarks))
+        basis = landmark_basis(values.kernel, values.values(values.landmarks))
         psi = values.values(rows) @ basis.coefficients
         psi -= psi.mean(axis=0)
         variances, axes = np.linalg.eigh(psi.T @ psi / len(psi))
         return cls(values, basis, axes, np.maximum(variances, 0.0))
+
+    @property
+    def _rotated(self) -> Array:
+        return self.basis.coefficients @ self.axes
 
     def _weights(self, dof: float) -> Array:
         g = regularizer(self.variances, attainable(dof, self.variances))
@@ -301,18 +263,14 @@ class _Whitening:
     def kernel(self, dof: float) -> FeatureKernel:
         """Return the discriminant as a kernel."""
         label = f"Fisher({self.values.kernel!r}, dof={attainable(dof, self.variances):g})"
-        features = Nystroem(
-            self.values.kernel, self.values.landmarks, self.basis.coefficients @ self.axes, self.values.centre
-        )
+        features = Nystroem(self.values.kernel, self.values.landmarks, self._rotated, self.values.centre)
         return FeatureKernel(features, self._weights(dof), label)
 
     def member(self, level: int, dof: float | None) -> NystroemMember:
         """Return the member of the kernel, or of its discriminant of so many degrees of freedom."""
-        rotated = self.basis.coefficients @ self.axes
         weights = np.ones_like(self.variances) if dof is None else self._weights(dof)
         # A rounding of the values moves the kernel value with a landmark l by its product with B w B' k(., l).
-        gradients = (rotated * weights) @ (self.basis.landmarks @ self.axes).T
+        gradients = (self._rotated * weights) @ (self.basis.landmarks @ self.axes).T
         sensitivity = float(np.linalg.norm(gradients, axis=0).max(initial=0.0))
-        return NystroemMember(
-            level, rotated * np.sqrt(weights), float(weights @ self.variances), self.values, sensitivity
-        )
+        basis, spread = self._rotated * np.sqrt(weights), float(weights @ self.variances)
+        return NystroemMember(level, basis, spread, self.values, sensitivity)
