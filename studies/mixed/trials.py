@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from btests.comparison.align import why_excluded
 from btests.comparison.cells import pool
 from btests.comparison.compare_options import Options
+from btests.comparison.identifiers import why_excluded
 from btests.comparison.tests import run_tests
 from btests.multiple_testing import holm
 from btests.nulls import SignFlip

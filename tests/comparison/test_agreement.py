@@ -7,8 +7,9 @@ import pytest
 
 import btests
 from btests.comparison.cells import Cells
-from btests.comparison.changes import changes, pair
+from btests.comparison.changes import changes
 from btests.comparison.features import pooled_ranks
+from btests.comparison.format import pair
 from btests.comparison.total_variation import total_variation
 
 

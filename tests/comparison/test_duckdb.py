@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 import btests
-from btests.comparison.sources import read
+from btests.comparison.sources import load
 from btests.data.duckdb_table import duckdb_table
 from btests.data.errors import LargeError
 from tests.comparison.conftest import Shell
@@ -41,7 +41,7 @@ def _numbers(seed: int, n: int = 80) -> str:
 def test_files_of_any_name_hold_the_same_table(shell: Shell, name: str) -> None:
     _database(name, t=_numbers(1))
     before = Path(name).read_bytes()
-    found = read(name)
+    found = load(name, "table").table
     assert found.column_names == ["k", "size", "colour"]
     assert found["k"].to_pylist() == list(range(80))
     assert found["colour"].to_pylist()[:4] == ["c0", "c1", "c2", "c0"]
@@ -55,7 +55,7 @@ def test_types_of_cells(shell: Shell) -> None:
         "1.5::DECIMAL(9, 2) AS d, 7::HUGEINT AS h, uuid() AS u, [1.5, 2.5]::DOUBLE[] AS l, NULL AS n, true AS b"
     )
     _database("a.duckdb", t=f"SELECT {cells} FROM range(3)")
-    found = read("a.duckdb")
+    found = load("a.duckdb", "table").table
     assert found["day"].to_pylist()[0] == datetime.date(2024, 1, 2)
     assert found["at"].cast(pa.timestamp("s", "UTC")).to_pylist()[0].hour == 3
     assert found["e"].to_pylist() == ["x"] * 3
@@ -77,8 +77,8 @@ def test_tables_views_and_schemas(shell: Shell) -> None:
     assert "holds 4 tables, odd \" name, orders, few, s.t; name one of them, such as 'x.duckdb::odd" in refused
     assert "did you mean 'x.duckdb::orders'?" in shell.refused("x.duckdb::order", "b.csv")
     assert shell("x.duckdb::few", "b.csv", "--json").json["test"]["n_x"] == 60
-    assert read("x.duckdb::s.t").to_pydict() == {"a": [1]}
-    assert read('x.duckdb::odd " name').to_pydict() == {"a": [2]}
+    assert load("x.duckdb::s.t", "table").table.to_pydict() == {"a": [1]}
+    assert load('x.duckdb::odd " name', "table").table.to_pydict() == {"a": [2]}
     Path("x.sqlite").write_bytes(Path("x.duckdb").read_bytes())
     assert "a database of DuckDB: name it .duckdb" in shell.refused("x.sqlite", "b.csv")
     assert btests.compare("x.duckdb::orders", "x.duckdb::few", seed=0).pvalue > 1e-6
@@ -105,7 +105,7 @@ def test_a_view_does_not_see_variables_of_python(shell: Shell) -> None:
     _database("x.duckdb", "DROP TABLE found")
     found = pa.table({"a": [7]})
     with pytest.raises(ValueError, match="found does not exist"):
-        read("x.duckdb::v")
+        load("x.duckdb::v", "table")
     assert found.num_rows == 1
 
 
@@ -159,4 +159,4 @@ def test_folders_of_parts_may_hold_a_database(shell: Shell) -> None:
     Path("parts", "a.csv").write_text("a\n1\n2\n")
     _database("x.duckdb", t="SELECT 1 AS a")
     shutil.move("x.duckdb", "parts/x.duckdb")
-    assert read("parts").num_rows == 2
+    assert load("parts", "table").table.num_rows == 2

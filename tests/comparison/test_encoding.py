@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 
 import btests
-from btests.comparison.align import why_excluded
 from btests.comparison.cells import pool
 from btests.comparison.encoding import Code, Encoding
+from btests.comparison.identifiers import why_excluded
 from btests.scaling import robust_scale
 
 

@@ -26,7 +26,7 @@ import pyarrow.parquet
 import pytest
 
 import btests
-from btests.comparison.sources import read
+from btests.comparison.sources import load
 from btests.data.formats import is_stream
 from btests.data.text_format import TextFormat
 from tests.comparison.conftest import Shell
@@ -118,7 +118,7 @@ KINDS: dict[str, Writer] = {
 def test_every_kind_of_file_holds_the_same_table(shell: Shell, name: str) -> None:
     table = _table(1)
     KINDS[name](name, table)
-    found = read(name)
+    found = load(name, "table").table
     assert found.column_names == table.column_names
     assert found["size"].to_pylist() == table["size"].to_pylist()
     assert found["count"].to_pylist() == table["count"].to_pylist()
@@ -192,7 +192,7 @@ def test_sheets_of_a_workbook(shell: Shell) -> None:
     Path("b.csv").write_bytes(_csv(_table(2)))
     assert "sheet 'empty' of 'x.xlsx' is empty" in shell.refused("x.xlsx", "b.csv")
     assert "did you mean 'x.xlsx::Second one'?" in shell.refused("x.xlsx::second_one", "b.csv")
-    found = read("x.xlsx::Second one").to_pydict()
+    found = load("x.xlsx::Second one", "table").table.to_pydict()
     assert found["n"] == [1, None]
     assert found["column 2"] == ["u", "v"]
     assert found["when"] == [noon, datetime.datetime(2024, 1, 1)]
@@ -204,7 +204,7 @@ def test_workbooks_need_a_package(shell: Shell, monkeypatch: pytest.MonkeyPatch)
     Path("x.xlsx").write_bytes(workbook({"one": [["a"], [1], [2]]}))
     monkeypatch.setitem(sys.modules, "python_calamine", None)
     with pytest.raises(ValueError, match=r"needs python-calamine; .*"):
-        read("x.xlsx")
+        load("x.xlsx", "table")
 
 
 def test_tables_of_a_database(shell: Shell) -> None:
@@ -221,7 +221,7 @@ def test_tables_of_a_database(shell: Shell) -> None:
         database.executemany("INSERT INTO 'odd \"name' VALUES (?, ?)", [(1, 2.5), (2.5, "x"), (None, 3)])
         database.commit()
     assert "has a header and no rows" in shell.refused("empty.db::t", "b.csv")
-    assert read('empty.db::odd "name').to_pydict() == {"a": [1.0, 2.5, None], "b": ["2.5", "x", "3"]}
+    assert load('empty.db::odd "name', "table").table.to_pydict() == {"a": [1.0, 2.5, None], "b": ["2.5", "x", "3"]}
     assert Path("x.db").read_bytes() == before
     assert sorted(os.listdir()) == ["b.csv", "empty.db", "x.db"]
 
@@ -299,7 +299,7 @@ def test_decimal_commas_and_latin_1_are_found(shell: Shell, memory: int | None) 
     assert "b.csv was read as UTF-16" in found.notes
     named = btests.compare("a.csv", "b.csv", delimiter=";", memory=memory, seed=1, decimal=",")
     assert named.pvalue == found.pvalue
-    whole = read("a.csv", TextFormat(";"))
+    whole = load("a.csv", "table", TextFormat(";")).table
     assert whole["Länge"].to_pylist() == small
     assert whole["Betrag"].to_pylist() == large
     Path("a.csv").write_text(text, encoding="cp437")
@@ -331,11 +331,11 @@ def test_points_that_group_digits_and_words_with_commas(shell: Shell) -> None:
 
 def test_named_decimals_and_encodings(shell: Shell) -> None:
     Path("a.csv").write_text('a,b\n"1,5",1.234\n"2,5",2.000\n')
-    assert read("a.csv", TextFormat(decimal=",")).to_pydict() == {"a": [1.5, 2.5], "b": [1234.0, 2000.0]}
-    assert read("a.csv").to_pydict() == {"a": ["1,5", "2,5"], "b": [1.234, 2.0]}
+    assert load("a.csv", "table", TextFormat(decimal=",")).table.to_pydict() == {"a": [1.5, 2.5], "b": [1234.0, 2000.0]}
+    assert load("a.csv", "table").table.to_pydict() == {"a": ["1,5", "2,5"], "b": [1.234, 2.0]}
     Path("b.csv").write_text("a;b\n1,5;1.5\n2;3\n")
-    assert read("b.csv", TextFormat(";")).to_pydict() == {"a": [1.5, 2.0], "b": [1.5, 3.0]}
-    assert read("b.csv", TextFormat(";", ".")).to_pydict() == {"a": ["1,5", "2"], "b": [1.5, 3.0]}
+    assert load("b.csv", "table", TextFormat(";")).table.to_pydict() == {"a": [1.5, 2.0], "b": [1.5, 3.0]}
+    assert load("b.csv", "table", TextFormat(";", ".")).table.to_pydict() == {"a": ["1,5", "2"], "b": [1.5, 3.0]}
     Path("c.csv").write_bytes("größe,b\n1,ü\n2,ß\n".encode() + b"3,\xff\n")  # UTF-8 with one damaged cell
     assert "is not UTF-8 text" in shell.refused("c.csv", "b.csv")
     assert "--encoding must be the name of an encoding" in shell.refused("a.csv", "b.csv", "--encoding", "rot13")
@@ -354,7 +354,7 @@ def test_files_of_text_beyond_a_megabyte(shell: Shell) -> None:
         for shift in range(0, len(row) + 1, 4):
             lines = [",".join(f"{'n' * shift}{j}" for j in range(n_columns)), *[row] * (2**20 // len(row))]
             Path("a.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-            assert read("a.csv").shape == (len(lines) - 1, n_columns)
+            assert load("a.csv", "table").table.shape == (len(lines) - 1, n_columns)
 
 
 def test_a_format_that_the_name_does_not_tell(shell: Shell) -> None:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import btests
-from btests.comparison.distinct import DistinctCount
+from btests.comparison.identifiers import DistinctCount
 from tests.comparison.conftest import Shell
 from tests.workbooks import Formula, workbook
 

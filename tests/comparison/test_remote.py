@@ -24,7 +24,7 @@ from pyarrow import feather
 from pyarrow import parquet as pq
 
 import btests
-from btests.comparison.sources import read
+from btests.comparison.sources import load
 from btests.data.open import Parts
 from btests.data.remote import TimeLimits, fetched, local_copies, public
 from tests.comparison.conftest import Shell
@@ -116,7 +116,7 @@ KINDS = ["a.csv", "noname", "a.csv.gz", "a.parquet", "a.feather", "a.jsonl", "t.
 @pytest.mark.parametrize("name", [*KINDS, "a.xlsx::two words"])
 def test_files_of_every_kind_are_fetched(site: Site, name: str, how: str) -> None:
     with local_copies(site.url(how, name)) as (path,):
-        found = read(path)
+        found = load(path, "table").table
     assert found.to_pydict() == _table(1).to_pydict()
 
 
@@ -213,5 +213,5 @@ def test_addresses_need_packages(shell: Shell, monkeypatch: pytest.MonkeyPatch, 
 def test_a_file_of_that_name_comes_first(shell: Shell) -> None:
     Path("http:/host").mkdir(parents=True)
     Path("http://host/a.csv").write_bytes(_csv(_table(1)))
-    assert read("http://host/a.csv").num_rows == 120
+    assert load("http://host/a.csv", "table").table.num_rows == 120
     assert public("http://host/a.csv?x") == "http://host/a.csv"

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from btests.comparison.sources import read
+from btests.comparison.sources import load
 from btests.comparison.table_side import Side, open_side
 from btests.data.column_type import ColumnType
 from btests.data.csv_table import TextTable, typed
@@ -79,7 +79,7 @@ def in_pieces(side: Side) -> Any:
 )
 def test_whole_and_in_pieces(tmp_path: Path, parts: list[list[str]], dtype: Any, text: TextFormat) -> None:
     path = written(tmp_path, parts, text.delimiter or ",")
-    whole = read(path, text=text)["cell"]
+    whole = load(path, "table", text=text).table["cell"]
     assert whole.type == dtype
     found = in_pieces(open_side(path, "a", text, None))
     assert found.type == dtype
@@ -89,7 +89,7 @@ def test_whole_and_in_pieces(tmp_path: Path, parts: list[list[str]], dtype: Any,
 def test_a_decimal_comma_that_is_named(tmp_path: Path) -> None:
     path = written(tmp_path, [["1.234", "2,5"]], ";")
     text = TextFormat(delimiter=";", decimal=",")
-    assert read(path, text=text)["cell"].to_pylist() == [1234.0, 2.5]
+    assert load(path, "table", text=text).table["cell"].to_pylist() == [1234.0, 2.5]
 
 
 def test_large_whole_numbers_keep_their_digits() -> None:

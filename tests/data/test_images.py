@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 import btests
-from btests.comparison.sources import read
+from btests.comparison.sources import load
 from btests.data.errors import LargeError
 from btests.data.images import image_table, open_images
 
@@ -62,7 +62,7 @@ def test_two_folders_are_tested() -> None:
     found = btests.compare("a", "light", seed=0)
     assert found.columns[0].name == "image"
     assert found.columns[0].changed
-    assert read("a")["image"].type.list_size == 30
+    assert load("a", "table").table["image"].type.list_size == 30
 
 
 def test_deep_grey_images() -> None:
@@ -97,7 +97,7 @@ def test_transparency_is_ignored() -> None:
 def test_pictures_beside_tables_are_no_parts() -> None:
     _save("x", _grey(1, 2))
     Path("x/a.csv").write_text("u,v\n1,2\n3,4\n")
-    assert read("x").column_names == ["u", "v"]
+    assert load("x", "table").table.column_names == ["u", "v"]
     assert btests.open_source("x").width == 2
 
 

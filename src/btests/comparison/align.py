@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,14 +10,14 @@ import numpy as np
 from btests.comparison.cells import KINDS, VECTORS, Cells, kind_of, pool
 from btests.comparison.column_types import prepared
 from btests.comparison.compare_options import Options, require_columns, require_common_columns
-from btests.comparison.distinct import DistinctCount
 from btests.comparison.format import SAME_ROWS, option, quoted_list, some_of
+from btests.comparison.identifiers import DistinctCount, why_excluded, why_numbering
 from btests.comparison.row_units import hint_at_units
 from btests.comparison.sources import Loaded
 from btests.comparison.tokens import first_text, hint_at_codes, hint_at_marks
 from btests.comparison.vectors import n_numbers, why_no_vectors
 from btests.data.column_type import ColumnType
-from btests.plan import Array, Index
+from btests.plan import Index
 
 
 def check_rows(sides: Sequence[Loaded]) -> None:
@@ -210,61 +209,6 @@ def _kind(kind: str) -> str:
     return {"number": "numbers", "boolean": "true or false", "category": "text", "time": "times"}.get(kind, kind)
 
 
-# Minimum rows of both tables for a column without repetitions to be an identifier.
-_LEAST_ROWS = 20
-
-_ID_NAME = re.compile(
-    r"(^|[\W_])(id|ids|uuid|guid|key|index|rowid|row|rownum|unnamed: 0)$|[a-z]I[dD]$|^$", re.IGNORECASE
-)
-
-
-def why_excluded(cells: Cells, named: bool, distinct: DistinctCount | None = None) -> str | None:
-    """Return why a column is excluded, None if it is not; ``named`` if the user has selected it by name.
-
-    The decision uses pooled cells only, so that it does not depend on which row is in which table. If the cells are
-    drawn ones, their repetitions are those of all rows, of which ``distinct`` counts the values.
-    """
-    present = cells.values[cells.present]
-    if present.size == 0:
-        return "all its cells are missing"
-    if present.min() == present.max() and not cells.missing.any():
-        if cells.kind == "number" and abs(present[0]) > 2.0**53:
-            return f"all its numbers are {cells.show(float(present[0]))}, to the 16 digits that are read of them"
-        return f"it is constant, {cells.show(float(present[0]))!r} in every row"
-    if named or present.size < _LEAST_ROWS:
-        return None
-    if cells.kind == "category":
-        n_values, n_cells = len(cells.levels), present.size
-        if distinct is not None:
-            n_values, n_cells = distinct.n_distinct, distinct.n_present
-        what = f"it has {n_values} different values in {n_cells} cells: a row identifier or free text"
-        return what if n_values > 0.5 * n_cells else None
-    return _why_number(cells, present, distinct) if cells.unit == "integer" else None
-
-
-def _why_number(cells: Cells, present: Array, all_rows: DistinctCount | None) -> str | None:
-    """Return why whole numbers are an identifier: unique in each table, and without gaps or named like one."""
-    distinct, counts = np.unique(present, return_counts=True)
-    if 2 * distinct.size < present.size or counts.max() > 2:
-        return None
-    if all_rows is not None and 2 * all_rows.n_distinct < all_rows.n_present:
-        return None
-    low, high = float(distinct[0]), float(distinct[-1])
-    if high - low + 1 <= 1.5 * distinct.size:
-        return f"it numbers the rows, {cells.show(low)} to {cells.show(high)}"
-    return "it identifies rows, by its name and for want of repetitions" if _ID_NAME.search(cells.name) else None
-
-
-# Minimum drawn cells of a side for a column without repetitions to be an identifier.
-_LEAST_DRAWN_ROWS = 20
-
-# Maximum range of row numbers, as a multiple of the number of rows.
-_RANGE = 1.5
-
-# Maximum Kolmogorov-Smirnov distance from the uniform distribution, times sqrt(m); exceeded with probability 1e-4.
-_UNEVEN = 2.25
-
-
 def without_numbering(
     columns: list[Cells],
     types: Sequence[Mapping[str, ColumnType]],
@@ -284,31 +228,3 @@ def without_numbering(
     if not kept:
         raise ValueError(f"no column of {' and '.join(names)} remains to be compared: {reasons(excluded)}")
     return kept
-
-
-def why_numbering(cells: Cells, sides: Sequence[ColumnType]) -> str | None:
-    """Return why a column of row numbers is excluded, None if it is not one; ``sides`` describes all rows.
-
-    Drawn rows have gaps between any numbers. Row numbers are whole, unique on a side, spread evenly between the
-    smallest and the largest, and their range is close to the number of rows.
-    """
-    if cells.unit != "integer" or any(seen.low is None for seen in sides):
-        return None
-    low, high = min(seen.low for seen in sides), max(seen.high for seen in sides)
-    if high - low + 1 > _RANGE * sum(seen.n_present for seen in sides):
-        return None
-    for b, seen in enumerate(sides):
-        if not _is_numbering(np.sort(cells.values_of(bool(b))), int(seen.high) - int(seen.low)):
-            return None
-    return f"it numbers the rows, {low} to {high}"
-
-
-def _is_numbering(ordered: Array, span: int) -> bool:
-    """Return whether sorted numbers (m,) are unique and spread evenly over about ``span``."""
-    m = len(ordered)
-    if m < _LEAST_DRAWN_ROWS or span <= 0 or (ordered[1:] == ordered[:-1]).any():
-        return False
-    # The extremes of all rows are usually not among the drawn rows; the span is of all rows.
-    first = ordered[0] - (span - (ordered[-1] - ordered[0])) / 2.0
-    uneven = np.abs((ordered - first) / span - (np.arange(m) + 0.5) / m).max()
-    return bool(uneven <= _UNEVEN / np.sqrt(m))

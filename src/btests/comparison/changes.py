@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from btests.comparison.cells import Cells, Mask
-from btests.comparison.format import percent, plain
+from btests.comparison.format import pair, percent
 from btests.comparison.vectors import mean_change, spread_change
 from btests.plan import Array, Index
 from btests.report.number_format import duration
@@ -199,15 +199,6 @@ def shown_pair(cells: Cells, a: float, b: float) -> tuple[str, str]:
         return shown
     low, high = pair(a, b)
     return (f"{low} s", f"{high} s") if cells.unit == "duration" else (low, high)
-
-
-def pair(a: float, b: float) -> tuple[str, str]:
-    """Return two numbers as text with as many digits as distinguish them, at least four."""
-    for digits in (4, 5, 6, 8, 10, 13, 17):
-        text = (plain(a, digits), plain(b, digits))
-        if text[0] != text[1]:
-            return text
-    return text
 
 
 def _quoted(text: str) -> str:

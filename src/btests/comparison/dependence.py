@@ -34,11 +34,8 @@ from btests.result import TestResult
 from btests.statistics.cost import hsic_pair_seconds
 from btests.statistics.paired_gram import u_centred
 
-# Up to so many tests, few rows are permuted as a whole.
-_FEW_TESTS = 6
-
-# Fewest and most swaps of a test.
-_SWAPS = (1999, 19_999)
+# Up to so many tests, few rows are permuted as a whole; fewest and most swaps of a test otherwise.
+_FEW_TESTS, _SWAPS = 6, (1999, 19_999)
 
 # Rows of a test of all pairs at least, however small the budget of each pair.
 _FEWEST_ROWS = 2000
@@ -228,8 +225,8 @@ def pairs_independence(
 ) -> dict[str, Any]:
     """Return the tests of independence of all pairs of columns, corrected by Holm's method, as plain values.
 
-    All pairs are tested on the same rows, each within its share of the budget. ``progress`` is called with the share of
-    pairs that are done. See :func:`btests.comparison.dependence.groups_independence` for the other parameters.
+    Pairs are tested on the same rows, each within its share of the budget. ``progress`` is called with the share of
+    pairs that are done.
     """
     began = time.perf_counter()
     if settings.null == "permutation":

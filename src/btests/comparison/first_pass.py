@@ -13,9 +13,9 @@ import numpy as np
 from btests._imports import arrow
 from btests.comparison.cells import kind_of
 from btests.comparison.compare_options import require_columns
-from btests.comparison.distinct import DistinctCount
 from btests.comparison.format import option
 from btests.comparison.groupby import RowFilter, SideValues
+from btests.comparison.identifiers import DistinctCount
 from btests.comparison.reservoir import Draw, Reservoir
 from btests.comparison.row_origin import RowOrigin
 from btests.comparison.sources import Loaded, good_part

@@ -223,3 +223,12 @@ def table(columns: Sequence[TextColumn], rows: Sequence[Sequence[str]], marked: 
     """
     cells = [column.padded([row[k] for row in rows]) for k, column in enumerate(columns)]
     return [f"{' *'[mark]} {'  '.join(line)}" for mark, *line in zip((False, *marked), *cells, strict=True)]
+
+
+def pair(a: float, b: float) -> tuple[str, str]:
+    """Return two numbers as text with as many digits as distinguish them, at least four."""
+    for digits in (4, 5, 6, 8, 10, 13, 17):
+        text = (plain(a, digits), plain(b, digits))
+        if text[0] != text[1]:
+            return text
+    return text

@@ -144,8 +144,7 @@ def _both() -> str:
     return f"{option('value_a')} and {option('value_b')}"
 
 
-#: Maximum number of groups: the number of pairs, and of draws that Holm's correction for them needs, grow with its
-#: square.
+#: Maximum number of groups: pairs, and the draws that Holm's correction for them needs, grow with its square.
 MOST_GROUPS = 50
 
 #: Minimum rows of a group: the smallest p-value of swaps of two groups of 8 rows is 1/128, and of fewer rows hardly any
@@ -188,18 +187,14 @@ class Groups:
     def notes(self) -> list[str]:
         """Return a sentence about rows without a label, and one about groups that are too small."""
         found = []
-        if self.n_unlabelled:
-            were = "has no value" if self.n_unlabelled == 1 else "have no value"
-            was = "was" if self.n_unlabelled == 1 else "were"
-            found.append(f"{counted(self.n_unlabelled, 'row')} {were} of {self.by!r} and {was} excluded")
-        if self.small:
-            have = "has" if len(self.small) == 1 else "have"
-            was = "was" if len(self.small) == 1 else "were"
+        if n := self.n_unlabelled:
+            have, were = ("has", "was") if n == 1 else ("have", "were")
+            found.append(f"{counted(n, 'row')} {have} no value of {self.by!r} and {were} excluded")
+        if n := len(self.small):
+            have, were = ("has", "was") if n == 1 else ("have", "were")
             shown = some_of([f"{name} ({counted(rows, 'row')})" for name, rows in self.small], _NAMED)
-            found.append(
-                f"{counted(len(self.small), 'group')} of {self.by!r} {have} fewer than {LEAST_ROWS} rows and {was} "
-                f"excluded: {shown}"
-            )
+            what = f"{counted(n, 'group')} of {self.by!r} {have} fewer than {LEAST_ROWS} rows"
+            found.append(f"{what} and {were} excluded: {shown}")
         return found
 
 
@@ -220,16 +215,13 @@ def groups_of(whole: Loaded, by: str) -> Groups:
     if len(values) > MOST_GROUPS:
         shown = some_of(list(map(text_of, values)), _NAMED)
         raise ValueError(
-            f"column {by!r} has {len(values)} different values ({shown}), and at most "
-            f"{MOST_GROUPS} groups are compared at once; name two of them with {option('value_a')} and "
-            f"{option('value_b')}"
+            f"column {by!r} has {len(values)} different values ({shown}), and at most {MOST_GROUPS} groups are "
+            f"compared at once; name two of them with {_both()}"
         )
     counts = np.bincount(codes[codes >= 0], minlength=len(values))
-    # Two groups are an ordinary comparison, whatever their size.
-    least = LEAST_ROWS if len(values) > 2 else 1
-    order = sorted(range(len(values)), key=lambda j: rank_of(values[j]))
-    if len(values) > 2:
-        order = _in_calendar(list(map(text_of, values))) or order
+    least, order = 1, sorted(range(len(values)), key=lambda j: rank_of(values[j]))
+    if len(values) > 2:  # two groups are an ordinary comparison, whatever their size
+        least, order = LEAST_ROWS, _in_calendar(list(map(text_of, values))) or order
     kept = [j for j in order if counts[j] >= least]
     if len(kept) < 2:
         shown = some_of([f"{text_of(values[j])} ({counted(int(counts[j]), 'row')})" for j in order], _NAMED)

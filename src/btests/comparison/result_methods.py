@@ -1,4 +1,4 @@
-"""Methods and entries that results of comparing tables, and of comparing groups of rows, have in common."""
+"""Methods of the results of comparing tables or groups of rows, and entries of their documents."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from typing import Any
 from btests._imports import optional
 from btests._memory import peak_memory
 from btests._text import brief, close_match
+from btests.comparison.charts import histogram
 from btests.comparison.format import short_name
 from btests.comparison.screens import notebook, screen
+from btests.comparison.total_variation import total_variation_bound
 from btests.report import render_notebook
 from btests.result import TestResult
 
@@ -113,3 +115,40 @@ def _finite(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def effect_entries(effect: TestResult, most: float) -> dict[str, Any]:
+    """Return MMD^2 with its interval (see `interval_of`) as plain values."""
+    low, high = interval_of(effect, most)
+    return {
+        "mmd2": effect.summary.mean(),
+        "low": low,
+        "high": high,
+        "confidence_level": 0.95,
+        "kernel": repr(effect.kernel),
+        "kernel_short": short_name(effect.kernel),
+        "total_variation_bound": total_variation_bound(low, effect.kernel),
+    }
+
+
+def block_entries(result: TestResult) -> dict[str, Any]:
+    """Return the block values of the joint test as plain values."""
+    return {
+        "n": result.n_blocks,
+        "size": result.block_size,
+        "axis": f"block MMD^2 with {short_name(result.kernel)}",
+        "mean": result.summary.mean(),
+        "histogram": histogram(result.block_values),
+    }
+
+
+def interval_of(result: TestResult, most: float) -> tuple[float | None, float | None]:
+    """Return the 95 % confidence interval of MMD^2, Nones where there are too few rows for one.
+
+    Its lower end is at most ``most``: a longer interval covers the value as well.
+    """
+    try:
+        low, high = result.confidence_interval()
+    except ValueError:
+        return None, None
+    return min(low, most), high

@@ -7,14 +7,15 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from btests.comparison.changes import Change
-from btests.comparison.charts import histogram
 from btests.comparison.encoding import Encoding
-from btests.comparison.format import short_name
 from btests.comparison.result_methods import (
     as_html,
     as_text,
+    block_entries,
     column_named,
     document_of,
+    effect_entries,
+    interval_of,
     joint_entries,
     no_truth,
     to_frame,
@@ -198,7 +199,7 @@ class Comparison:
         distance by MMD^2: whole rows differ by no less than a column of them. 0 where no difference was found, and at
         most the tolerance where none beyond it was found.
         """
-        low = _interval(self.effect_test, self._most())[0]
+        low = interval_of(self.effect_test, self._most())[0]
         share = max(column.effect for column in self.columns)
         share = max(share, total_variation_bound(low, self.effect_test.kernel) or 0.0)
         tolerance = self.details["settings"]["tolerance"]
@@ -215,10 +216,10 @@ class Comparison:
         entries = {
             "names": {"a": self.names[0], "b": self.names[1]},
             "verdict": self._verdict(),
-            "effect": {"share": self.effect, **_effect(self.effect_test, self._most())},
+            "effect": {"share": self.effect, **effect_entries(self.effect_test, self._most())},
             "test": self._joint_test(),
             "tests": [asdict(test) for test in self.tests],
-            "blocks": _blocks(self.result),
+            "blocks": block_entries(self.result),
             "relations": [{**asdict(relation), "columns": list(relation.columns)} for relation in self.relations],
             **{key: self.details[key] for key in ("relations_tested", "witness", "examples", "detectable")},
         }
@@ -255,7 +256,7 @@ class Comparison:
         return math.inf if tolerance is None or self.different else mmd2_bound(tolerance)
 
     def _joint_test(self) -> dict[str, Any]:
-        low, high = _interval(self.result, self._most())
+        low, high = interval_of(self.result, self._most())
         return {
             **joint_entries(self.result),
             "threshold": self.result.threshold(self.alpha),
@@ -274,38 +275,3 @@ class Comparison:
             "question": "any difference" if tolerance is None else "more than the tolerance",
             "beyond": self.details["beyond"],
         }
-
-
-def _effect(effect: TestResult, most: float) -> dict[str, Any]:
-    low, high = _interval(effect, most)
-    return {
-        "mmd2": effect.summary.mean(),
-        "low": low,
-        "high": high,
-        "confidence_level": 0.95,
-        "kernel": repr(effect.kernel),
-        "kernel_short": short_name(effect.kernel),
-        "total_variation_bound": total_variation_bound(low, effect.kernel),
-    }
-
-
-def _blocks(result: TestResult) -> dict[str, Any]:
-    return {
-        "n": result.n_blocks,
-        "size": result.block_size,
-        "axis": f"block MMD^2 with {short_name(result.kernel)}",
-        "mean": result.summary.mean(),
-        "histogram": histogram(result.block_values),
-    }
-
-
-def _interval(result: TestResult, most: float) -> tuple[float | None, float | None]:
-    """Return the 95 % confidence interval of MMD^2, Nones where there are too few rows for one.
-
-    Its lower end is at most ``most``: a longer interval covers the value as well.
-    """
-    try:
-        low, high = result.confidence_interval()
-    except ValueError:
-        return None, None
-    return min(low, most), high

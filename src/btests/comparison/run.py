@@ -18,12 +18,12 @@ from btests.comparison.align import check_rows, drawn_rows, pooled_columns, with
 from btests.comparison.cells import Cells
 from btests.comparison.compare_options import Options, Progress
 from btests.comparison.describe import describe
-from btests.comparison.distinct import DistinctCount
 from btests.comparison.encoded_source import EncodedSource, column_readers
 from btests.comparison.encoding import Encoding
 from btests.comparison.first_pass import FirstPass, first_pass
 from btests.comparison.format import option
 from btests.comparison.groupby import split_by
+from btests.comparison.identifiers import DistinctCount
 from btests.comparison.joint import Joint, joint_in_memory, joint_of_sources, null_in_pieces
 from btests.comparison.pieces import (
     bytes_in_memory,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -13,14 +12,12 @@ from glob import has_magic
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-
-from btests._imports import arrow, narwhals
+from btests._imports import arrow
 from btests._memory import free_bytes
-from btests._option_checks import as_array
-from btests._text import brief, converting, shortly
+from btests._text import shortly
 from btests.comparison.compare_options import Options
 from btests.comparison.format import option
+from btests.comparison.frames import doubles, table_of
 from btests.comparison.row_origin import WHOLE, RowOrigin
 from btests.data import errors
 from btests.data.cell_checks import check_same_columns
@@ -31,9 +28,8 @@ from btests.data.files import TABLES
 from btests.data.formats import CONTAINERS, INSIDE, file_of, inside_of, is_stream
 from btests.data.fragment import can_be_split
 from btests.data.images import image_table
-from btests.data.record_batches import simplified
 from btests.data.remote import local_copies, shown
-from btests.data.table import from_arrays, read_table, table_of_bytes
+from btests.data.table import read_table, table_of_bytes
 from btests.data.text_format import AS_FOUND, TextFormat
 
 Found = TypeVar("Found")
@@ -73,7 +69,7 @@ def load(
     Damaged parts of a folder or pattern are excluded and named in ``skipped`` if it is given; encodings that were found
     are named in ``notes``. A comparison of files may take ``memory`` bytes, None for all that are free.
     """
-    pa = arrow()
+    arrow()  # an error before anything is read where pyarrow is missing
     if isinstance(source, Loaded):
         return source
     if isinstance(source, (str, os.PathLike)):
@@ -82,18 +78,7 @@ def load(
             is_one = is_stream(path) or len(TABLES.files(path)) == 1
             files = () if is_one else tuple((name, len(_cells(part))) for name, part in parts)
             return Loaded(_whole(parts), _called(path), RowOrigin(files=files))
-    if isinstance(source, pa.RecordBatch):
-        source = pa.Table.from_batches([source])
-    if isinstance(source, pa.Table):
-        return Loaded(_checked(source, fallback), fallback)
-    if isinstance(source, Mapping):
-        return Loaded(
-            _checked(from_arrays({str(k): _array(fallback, k, v) for k, v in source.items()}, fallback), fallback),
-            fallback,
-        )
-    if isinstance(source, (np.ndarray, list, tuple)):
-        return Loaded(_checked(from_arrays({"": _as_array(fallback, source)}, fallback), fallback), fallback)
-    return Loaded(_checked(_from_frame(source, fallback), fallback), fallback)
+    return Loaded(table_of(source, fallback), fallback)
 
 
 def distinct_names(names: list[str], sources: list[str]) -> list[str]:
@@ -167,85 +152,14 @@ def _called(path: str) -> str:
     return path if has_magic(path) and not Path(path).exists() else Path(path).name or path
 
 
-def _array(where: str, name: object, values: Any) -> Any:
-    return _as_array(f"column {brief(name)} of {where}", values)
-
-
-def _as_array(what: str, values: Any) -> np.ndarray[Any, Any]:
-    """Return values as an array, with its mask if they have one: masked cells are missing."""
-    return values if isinstance(values, np.ma.MaskedArray) else as_array(what, values)
-
-
-def _from_frame(frame: Any, where: str) -> Any:
-    nw, pa = narwhals(), arrow()
-    try:
-        found = nw.from_native(frame, allow_series=True)
-    except TypeError:
-        if hasattr(frame, "__arrow_c_stream__"):
-            return pa.table(frame)
-        raise ValueError(
-            f"{where} must be a file, a data frame (pandas, polars, pyarrow) or an array, got {type(frame).__name__}"
-        ) from None
-    except nw.exceptions.DuplicateError:
-        names = [str(name) for name in frame.columns]
-        raise ValueError(_doubles(names, where)) from None
-    except nw.exceptions.NarwhalsError as error:
-        raise ValueError(f"{where} cannot be read: {shortly(error)}") from None
-    if isinstance(found, nw.LazyFrame):
-        with converting(where):
-            found = found.collect()
-    if isinstance(found, nw.Series):
-        found = found.to_frame()
-    names = [str(name) for name in found.columns]
-    if len(set(names)) < len(names):
-        raise ValueError(_doubles(names, where))
-    native = nw.to_native(found)
-    if hasattr(native, "reset_index"):  # the index of pandas would become a column
-        found = nw.from_native(native.reset_index(drop=True))
-    try:
-        return found.to_arrow()
-    except (pa.ArrowException, nw.exceptions.NarwhalsError) as error:
-        # The first argument of the error is the message, a later one the column.
-        column = re.search(r"for column (.+) with type", str(error))
-        name = f"column {column[1]!r} of {where}" if column else f"a column of {where}"
-        raise ValueError(f"{name} holds values of several types: {str(error.args[0]).splitlines()[0]}") from None
-    except (OverflowError, TypeError, ValueError) as error:
-        raise ValueError(f"{where} is no table: {shortly(error)}") from None
-
-
-def _checked(table: Any, where: str) -> Any:
-    names = [str(name) for name in table.column_names]
-    if len(set(names)) < len(names):
-        raise ValueError(_doubles(names, where))
-    if table.num_columns == 0 or table.num_rows == 0:
-        raise ValueError(f"{where} has no {'columns' if table.num_columns == 0 else 'rows'}")
-    return simplified(table.rename_columns(names))
-
-
-def _doubles(names: list[str], where: str) -> str:
-    twice = sorted({name for name in names if names.count(name) > 1})
-    return f"{where} has more than one column called {', '.join(map(repr, twice))}; rename one"
-
-
-def read(
-    path: str,
-    text: TextFormat = AS_FOUND,
-    skipped: list[str] | None = None,
-    memory: int | None = None,
-    notes: list[str] | None = None,
-) -> Any:
-    """Return the table in a file, in the parts of a pattern or a folder, or on standard input for ``-``.
-
-    Damaged parts are excluded and named in ``skipped`` if it is given, and an error otherwise. A comparison takes at
-    least twice the memory of its cells, for which it has ``memory`` bytes, None for all that are free.
-    """
-    return _whole(_parts(path, text, skipped, memory, notes))
-
-
 def _parts(
     path: str, text: TextFormat, skipped: list[str] | None, memory: int | None, notes: list[str] | None
 ) -> list[tuple[str, Any]]:
-    """Return the parts of a table that can be read, each with its name."""
+    """Return the parts of a table that can be read, each with its name.
+
+    A comparison takes at least twice the memory of its cells, for which it has ``memory`` bytes, None for all that are
+    free.
+    """
     most = max(_LEAST, free_bytes() if memory is None else memory) // 2
     with naming_delimiter(), naming_memory(None if memory is None else option("memory")):
         if is_stream(path):
@@ -329,7 +243,7 @@ def _whole(parts: list[tuple[str, Any]]) -> Any:
 def _check_file(table: Any, where: str) -> None:
     names = table.column_names
     if len(set(names)) < len(names):
-        raise ValueError(_doubles(names, repr(where)))
+        raise ValueError(doubles(names, repr(where)))
     if table.num_columns == 0:
         raise ValueError(f"{where!r} has no columns")
     if table.num_rows == 0:

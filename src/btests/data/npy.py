@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.lib import format as npy_format
@@ -49,6 +49,11 @@ class NpyHeader:
     by_column: bool
     dtype: np.dtype[Any]
     offset: int
+
+    @property
+    def order(self) -> Literal["C", "F"]:
+        """Order of the cells, as numpy names it."""
+        return "F" if self.by_column else "C"
 
     @property
     def n_bytes(self) -> int:

@@ -113,7 +113,7 @@ def load_arrays(
         if not is_archive:
             header = read_header(file, where, size)
             if mapped and header.n_bytes:
-                return {"": np.memmap(file, header.dtype, "r", header.offset, header.shape, _order(header))}
+                return {"": np.memmap(file, header.dtype, "r", header.offset, header.shape, header.order)}
             return {"": _cells(file, header, where)}
         try:
             with zipfile.ZipFile(file) as archive:
@@ -152,11 +152,7 @@ def _cells(file: Any, header: NpyHeader, where: str) -> np.ndarray[Any, Any]:
             raise DamagedError(f"{where!r} is cut off: {len(data) - done} bytes are missing")
         data[done : done + len(piece)] = np.frombuffer(piece, dtype=np.uint8)
         done += len(piece)
-    return data.view(header.dtype).reshape(header.shape, order=_order(header))
-
-
-def _order(header: NpyHeader) -> Any:
-    return "F" if header.by_column else "C"
+    return data.view(header.dtype).reshape(header.shape, order=header.order)
 
 
 # Rows of a record batch that are read at a time.
@@ -164,7 +160,6 @@ _ROWS = 2**20
 
 # Bytes of JSON that types are inferred from at a time.
 _JSON_BLOCK = 2**26
-
 
 # Names of databases, and what reads a table of one.
 _DATABASES: dict[str, tuple[str, Callable[[str, str | None, int | None], Any]]] = {
