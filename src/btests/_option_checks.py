@@ -141,7 +141,7 @@ def share_of(what: str, text: str) -> float:
 
 
 def _out_of_range(share: float, text: str, *, is_percent: bool) -> str:
-    """Return what is wrong with a share that is not from 0 to less than 1."""
+    """Return the reason to refuse a share that is not from 0 to less than 1."""
     if share < 0.0:
         return "below 0"
     if share == 1.0:
@@ -214,7 +214,7 @@ def check_texts(name: str, values: object) -> tuple[str, ...]:
 
 
 def is_data(value: object) -> bool:
-    """Whether this is an array, a data frame or a module: an object with many methods, and none of ours."""
+    """Whether this is an array, a data frame or a module, and no option."""
     marks = ("__array__", "__arrow_c_stream__", "__dask_graph__", "collect_schema")
     return isinstance(value, ModuleType) or any(hasattr(type(value), mark) for mark in marks)
 

@@ -108,7 +108,7 @@ def null_histogram(distribution: NullDistribution, statistic: float, bins: int =
     return edges, np.maximum(0.0, -np.diff(tail))
 
 
-def plot_blocks(values: Array, ax: Axes | None = None, *, label: str = "MMD²") -> Axes:
+def plot_blocks(values: Array, ax: Axes | None = None) -> Axes:
     """Plot a histogram of block values (n_blocks,), with zero and their mean."""
     if len(values) < 2:
         raise ValueError("one block has no histogram of block values; plot(kind='null') has the null distribution")
@@ -116,7 +116,7 @@ def plot_blocks(values: Array, ax: Axes | None = None, *, label: str = "MMD²") 
     axes.hist(values, bins=min(_BINS, max(5, round(math.sqrt(len(values))))), color=GREY, edgecolor="white", lw=0.4)
     axes.axvline(0.0, color=INK, linestyle=_DASHES, linewidth=1.4, label="0")
     axes.axvline(float(values.mean()), color=BLUE, linewidth=2.8, label="mean")
-    axes.set(title=f"{len(values)} blocks", xlabel=f"{label} of a block", ylabel="blocks")
+    axes.set(title=f"{len(values)} blocks", xlabel="MMD² of a block", ylabel="blocks")
     axes.legend(frameon=False)
     return axes
 

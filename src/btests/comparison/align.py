@@ -192,9 +192,9 @@ def match(
     return Matched(tuple(kept), tuple(excluded))
 
 
-def reasons(excluded: Sequence[tuple[str, str]], most: int = 4) -> str:
+def reasons(excluded: Sequence[tuple[str, str]]) -> str:
     """Return columns and why they are excluded, as part of a sentence."""
-    return some_of([f"{name!r}: {why}" for name, why in excluded], most, "; ")
+    return some_of([f"{name!r}: {why}" for name, why in excluded], 4, "; ")
 
 
 def _both(a: Loaded, b: Loaded) -> str:

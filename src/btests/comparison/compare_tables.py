@@ -90,8 +90,10 @@ def compare(
     tolerance : float or str, optional
         Share of rows that may differ, such as 0.05 or ``"5%"``: test whether the total variation distance is larger,
         jointly and in each column. By default, test for any difference.
-    kernel, null, block_size, budget, seed : optional
+    kernel, null, block_size, budget : optional
         Of the joint test, as in :func:`btests.btest`.
+    seed : int, optional
+        Of all random numbers; a fresh one by default, which the result has. The command takes 0.
     max_rows : int, optional
         Maximal number of rows of each side or group; of longer tables, rows are drawn at random. None is 1,000,000, or
         all rows in the joint test of files that are read in pieces.

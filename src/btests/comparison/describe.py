@@ -32,6 +32,9 @@ _MANY = 1000
 # Number of rows from which examples are chosen.
 _EXAMPLE_ROWS = 1500
 
+# Levels in the summary of a column.
+_LEVELS = 12
+
 
 def describe(
     columns: Sequence[Cells],
@@ -261,10 +264,10 @@ def describe_side(cells: Cells, b: bool) -> dict[str, Any]:
     return {**out, **numbers}
 
 
-def describe_levels(cells: Cells, most: int = 12) -> list[dict[str, Any]] | None:
+def describe_levels(cells: Cells) -> list[dict[str, Any]] | None:
     """Return the levels whose shares changed most; None for numbers and times."""
     if not cells.has_levels:
         return None
     a, b = level_shares(cells)
-    order = np.argsort(-np.abs(a - b), kind="stable")[:most]
+    order = np.argsort(-np.abs(a - b), kind="stable")[:_LEVELS]
     return [{"level": cells.show(float(j)), "a": float(a[j]), "b": float(b[j])} for j in order]

@@ -24,7 +24,7 @@ _STEPS, _MOST = 40, 20.0
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What the power of the tests of columns depends on.
+    """Numbers of rows and tests that the power of column tests depends on.
 
     Attributes
     ----------

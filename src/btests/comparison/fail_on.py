@@ -97,7 +97,7 @@ def _is_marked(column: Any) -> bool:
 
 
 def check_fail_on(texts: object) -> tuple[str, ...]:
-    """Return conditions as texts, one or several; raise if one of them is none."""
+    """Return one or several conditions as texts; raise if a text is no condition, or there is none."""
     listed = [texts] if isinstance(texts, (str, bytes, Mapping)) or not isinstance(texts, Iterable) else texts
     found = tuple(FailOn.parse(text).text for text in listed)
     if not found:

@@ -68,7 +68,7 @@ class Reservoir:
         return self.n_rows, list(self._pieces), self._below
 
     def restore(self, state: tuple[Any, ...]) -> None:
-        """Go back to a state."""
+        """Restore a saved state."""
         self.n_rows, self._pieces, self._below = state[0], list(state[1]), state[2]
 
     def tables(self) -> list[Any]:

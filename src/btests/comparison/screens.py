@@ -114,7 +114,7 @@ def _facts(document: Document) -> list[str]:
 
 
 def _power(document: Document) -> list[str]:
-    """Return what so many rows would have shown, where no difference was found."""
+    """Return the lines on detectable changes, where no difference was found."""
     if document["detectable"] is None or is_identical(document):
         return []
     return [f"  power     {document['detectable']['text']}"]

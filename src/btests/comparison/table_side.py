@@ -135,7 +135,7 @@ def open_side(path: str, name: str, text: TextFormat, skipped: list[str] | None,
     return Side(name, parts, _names(parts))
 
 
-def open_sides(paths: list[str], options: Options, skipped: list[str] | None, memory: int | None = None) -> list[Side]:
+def open_sides(paths: list[str], options: Options, skipped: list[str] | None, memory: int | None) -> list[Side]:
     """Return files that are read in pieces, with the columns to read."""
     names = distinct_names([base_name(path) for path in paths], paths)
     opened = [open_side(path, name, options.text, skipped, memory) for path, name in zip(paths, names, strict=True)]

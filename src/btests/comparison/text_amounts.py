@@ -123,7 +123,7 @@ def _is_symbol(text: str) -> bool:
 
 
 def _parts(style: str) -> tuple[str, str, str]:
-    """Return what is before a number, its decimal mark, and what is behind it."""
+    """Return the prefix of a number, its decimal mark, and its suffix."""
     before, *mark, behind = style.split("#")
     return before, "".join(mark), behind
 

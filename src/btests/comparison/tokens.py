@@ -170,7 +170,7 @@ def hint_at_marks(name: str, columns: Sequence[Any]) -> str | None:
 
 
 def _hint_at_commas(name: str, words: Sequence[str], n_all: int) -> str | None:
-    """Return a hint if words that are no numbers, of so many in all, are numbers with commas."""
+    """Return a hint if the words that are no numbers, among all words, are numbers with commas."""
     comma, commas = option("decimal", ","), [word for word in words if _COMMA_NUMBER.match(word)]
     if words and all(map(_GROUPED.match, words)):
         what = f"holds numbers such as {words[0]!r}, whose comma may be decimal or group digits: taken as text"

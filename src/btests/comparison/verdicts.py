@@ -111,7 +111,7 @@ def effect_text(document: Document) -> str:
 
 
 def detectable_text(document: Document) -> str:
-    """Return the changes that so many rows would have shown, in words."""
+    """Return the detectable changes in words."""
     found = document["detectable"]
     changes = []
     if found["share"] is not None:

@@ -80,7 +80,7 @@ class ColumnType:
 
     @property
     def remark(self) -> str:
-        """What was found as text was read: ``"codes"``, ``"rounded"``, or empty."""
+        """Remark of the reader of text: ``"codes"``, ``"rounded"``, or empty."""
         if self.form == "codes":
             return self.form
         return "rounded" if self.has_long and arrow().types.is_floating(self.dtype) else ""

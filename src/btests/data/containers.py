@@ -99,7 +99,7 @@ def check_unpacked_size(source: str | bytes, file: str, most_bytes: int | None) 
 
 
 def sheet_text(
-    source: str | bytes, wanted: str | None, where: str, most_bytes: int | None, notes: list[str] | None = None
+    source: str | bytes, wanted: str | None, where: str, most_bytes: int | None, notes: list[str] | None
 ) -> bytes:
     """Return a sheet of a workbook, in a file or its contents, as the text of a CSV file; the first sheet for None.
 

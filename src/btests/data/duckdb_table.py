@@ -1,4 +1,4 @@
-"""Tables and views of databases of DuckDB, which reach nothing outside their file."""
+"""Tables and views of DuckDB databases, without access to other files or the network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of JSON lines before pyarrow parses them, and its complaints in words."""
+"""Checks of JSON lines before pyarrow parses them, and error messages in place of those of pyarrow."""
 
 from __future__ import annotations
 

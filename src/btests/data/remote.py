@@ -98,7 +98,7 @@ def shown(text: str) -> str:
 
 @contextmanager
 def local_copies(*sources: Any) -> Iterator[tuple[Any, ...]]:
-    """Fetch those sources that are addresses into a temporary folder, which goes with the block.
+    """Copy sources that are addresses to a temporary folder, which is removed after the block.
 
     Yields
     ------
@@ -217,7 +217,7 @@ def _closing_session(files: Any) -> Iterator[None]:
 
 
 def _settings(scheme: str, package: Any, limits: TimeLimits) -> dict[str, Any]:
-    """Return the time limits of what fetches files, as each of them has them."""
+    """Return time limits as arguments of each file system."""
     if scheme in ("http", "https"):
         timeout = package.ClientTimeout(total=None, sock_connect=limits.connect, sock_read=limits.read)
         headers = {"Accept-Encoding": "identity"}  # the bytes of the file
@@ -229,7 +229,7 @@ def _settings(scheme: str, package: Any, limits: TimeLimits) -> dict[str, Any]:
 
 
 def _progress_check(name: str, folder: str, limits: TimeLimits) -> Callable[..., None]:
-    """Return what raises if what has come, or is announced, does not fit into a folder, or comes too slowly."""
+    """Return a check that raises if a file does not fit into a folder, or arrives too slowly."""
     began, free = time.monotonic(), shutil.disk_usage(folder).free
 
     def check(size: int | None, value: int, **_: Any) -> None:

@@ -76,7 +76,7 @@ def distances(x: Array, y: Array, unit: float = 1.0) -> Array:
     return np.sqrt(out, out=out)
 
 
-def city_block_distances(x: Array, y: Array, unit: float = 1.0) -> Array:
+def city_block_distances(x: Array, y: Array, unit: float) -> Array:
     """Return sums of absolute differences, in ``1 / unit``: stacks (..., b, d) and (..., c, d) to (..., b, c)."""
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     out = np.zeros((*x.shape[:-1], y.shape[-2]))

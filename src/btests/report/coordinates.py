@@ -26,7 +26,7 @@ _STRIP = 4
 
 
 class CoordinateMap(NamedTuple):
-    """A drawing, its title, and its strongest place in words."""
+    """A drawing, its title, and a sentence on the place of its largest value."""
 
     title: str
     text: str

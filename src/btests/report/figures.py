@@ -109,7 +109,7 @@ def bin_names(chart: Mapping[str, Any]) -> list[str]:
 
 
 def ends(chart: Mapping[str, Any]) -> list[str]:
-    """Return what is at the ends of the axis of a small drawing; of bars the first few."""
+    """Return the labels below a small drawing: both ends of its axis, or the first few bars."""
     if chart["type"] == "bars":
         return [clipped(str(label), _LEVEL_WIDTH) for label in chart["labels"][:_ENDS]]
     labels = chart.get("edge_labels") or list(map(form_of(chart), chart["edges"]))

@@ -29,7 +29,7 @@ class Choice(NamedTuple):
     features: bool | None
 
 
-def choose_statistic(value: Any, dtype: str = "float64", *, shares_flips: bool = True) -> Choice:
+def choose_statistic(value: Any, dtype: str, *, shares_flips: bool = True) -> Choice:
     """Return what a value of ``statistic`` says, or raise.
 
     ``shares_flips`` is whether the null distribution is that of :class:`btests.SignFlip`, which features need.
@@ -45,7 +45,7 @@ def choose_statistic(value: Any, dtype: str = "float64", *, shares_flips: bool =
     return Choice(value, False)
 
 
-def check_factory(value: object, dtype: str = "float64") -> None:
+def check_factory(value: object, dtype: str) -> None:
     """Raise ``TypeError`` unless a value is None or may be called with kernels, ``ValueError`` for another dtype."""
     if value is None:
         return
@@ -69,7 +69,7 @@ def require_rows(statistic: Statistic, *, in_memory: bool) -> None:
         )
 
 
-def make_statistic(factory: StatisticFactory | None, kernels: tuple[Kernel, ...], dtype: str = "float64") -> Statistic:
+def make_statistic(factory: StatisticFactory | None, kernels: tuple[Kernel, ...], dtype: str) -> Statistic:
     """Return the statistic of some kernels; None is :class:`MMD`.
 
     Parameters

@@ -103,7 +103,7 @@ def with_row_moments(summary: Summary, kernel: Kernel, x: AnySample, y: AnySampl
     return found if summary.moments.any() else found.zeroed()
 
 
-def two_sample_moments(values: Values, sizes: tuple[float, float], weight: float = 1.0) -> RowMoments:
+def two_sample_moments(values: Values, sizes: tuple[float, float], weight: float) -> RowMoments:
     r"""Return the moments of the unbiased MMD^2 of b and c rows, the degenerate part of the variance with a weight.
 
     With w the witness and k~ the kernel centred in both arguments, the variance is the linear part

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from btests.execution.dask.cluster import Cluster, ClusterError, are_paused
 
-# Of dask; its client has a level of its own. Tornado's loop logs messages to a scheduler that was just lost.
+# Loggers of dask, whose client has its own level, and of tornado, which logs messages to a scheduler that was lost.
 _LOGGERS = ("distributed", "distributed.client", "tornado.application")
 
 _CANCELLED = (asyncio.CancelledError, concurrent.futures.CancelledError)
