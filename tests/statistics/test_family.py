@@ -11,9 +11,9 @@ from btests import Combination, Gaussian, Laplacian, Matern, OnColumns
 from btests._core.bandwidth_chain import chain
 from btests.data.sample import Location, Sample
 from btests.kernels import Kernel, Radial
+from btests.kernels.kernel import groups_of
 from btests.plan import Plan
 from btests.statistics import MMD, summarize, summarize_all, summarize_blocks
-from btests.statistics.term_groups import groups_of
 from tests.statistics.shapes import SHAPES, Shape
 from tests.statistics.test_twins import samples
 

@@ -1,13 +1,15 @@
-"""The kernel protocol, and the properties of kernels that the rest of the package relies on."""
+"""The kernel protocol, properties of kernels, and radial terms that are computed together."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from numbers import Real
 from typing import Any, Protocol
 
+from btests import _core
 from btests._text import brief
 from btests.plan import Array
 
@@ -142,3 +144,31 @@ def summands_of(kernel: Any) -> tuple[Kernel, ...]:
     """Return the kernels that a weighted sum consists of; of any other kernel the kernel itself."""
     found: tuple[Kernel, ...] = getattr(kernel, "summands", (kernel,))
     return found
+
+
+# Scales that are further apart are no family: the square of their ratio must be a float.
+_FAR = 2.0**300
+
+
+def weighted(term: Radial, found: Array) -> Array:
+    """Return values or moments of a term of weight 1 times the weight of a term."""
+    return found if term.weight == 1.0 else term.weight * found  # moments are large enough that a copy shows
+
+
+def unit(term: Radial) -> Radial:
+    """Return a term with weight 1."""
+    return term if term.weight == 1.0 else replace(term, weight=1.0)
+
+
+@lru_cache(64)
+def groups_of(terms: tuple[Radial, ...]) -> list[tuple[Radial, ...]]:
+    """Return the terms, each once, those together that the compiled loops compute together."""
+    groups: dict[object, list[Radial]] = {}
+    for term in dict.fromkeys(sorted(terms, key=lambda term: term.scale)):
+        shared = _core.belong_together(term.shape)
+        group = groups.setdefault((term.shape, term.columns) if shared else term, [])
+        if group and term.scale / group[0].scale > _FAR:  # begin anew
+            groups[len(groups), group[0]] = list(group)
+            group.clear()
+        group.append(term)
+    return [tuple(group) for group in groups.values()]

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from itertools import product
+from operator import add
 from typing import ClassVar
 
 import numpy as np
@@ -13,13 +16,12 @@ from btests._core.threads import map_ranges
 from btests.block_range import BlockRange
 from btests.data.sample import AnySample, RowSlice, Sample
 from btests.designs import JointSample
-from btests.kernels.kernel import Radial, terms_of
+from btests.kernels.kernel import Radial, groups_of, terms_of, unit, weighted
 from btests.kernels.pair import KernelPair
 from btests.plan import Array, Plan, Run
 from btests.statistics.numpy_backend import kernel_scales
 from btests.statistics.paired_gram import PairedGram, permutation_moments, permuted_blocks
 from btests.statistics.statistic import Accuracy
-from btests.statistics.term_groups import hsic_of_terms
 from btests.statistics.walsh_tiles import STRIP, Layout, Side
 from btests.symmetries import Redraw, SwapTuples
 
@@ -190,7 +192,39 @@ def hsic_blocks(
             products[i] += layout.group_sums(strips[0][pair.x], strips[1][pair.y])
     margins, rests = zip(*(side.finish() for side in sides), strict=True)
     found = []
-    for pair, product in zip(kernels, products, strict=True):
+    for pair, sums in zip(kernels, products, strict=True):
         i, j = of_x.index(pair.x), of_y.index(pair.y)
-        found.append(layout.moments(product, (margins[0][i], margins[1][j]), (rests[0][i], rests[1][j])))
+        found.append(layout.moments(sums, (margins[0][i], margins[1][j]), (rests[0][i], rests[1][j])))
     return found
+
+
+def hsic_of_terms(
+    pairs: Sequence[KernelPair], compute: Callable[[tuple[Radial, ...], tuple[Radial, ...]], tuple[Array, Array]]
+) -> list[tuple[Array, Array]]:
+    """Return values and moments of pairs of kernels, which are linear in the kernel of x and in that of y.
+
+    Parameters
+    ----------
+    pairs : sequence of KernelPair
+        Kernels that have radial terms.
+    compute : callable
+        From i terms of x and j of y that are computed together, all of weight 1, to values (i, j, m) and moments
+        (i, j, q, k, k).
+    """
+    own = [(terms_of(pair.x) or (), terms_of(pair.y) or ()) for pair in pairs]
+    groups_x, groups_y = (groups_of(tuple(unit(t) for terms in own for t in terms[side])) for side in (0, 1))
+    wanted = {(unit(s), unit(t)) for terms in own for s, t in product(*terms)}
+    found: dict[tuple[Radial, Radial], tuple[Array, Array]] = {}
+    for group_x, group_y in product(groups_x, groups_y):
+        if wanted.isdisjoint(product(group_x, group_y)):
+            continue
+        values, moments = compute(group_x, group_y)
+        for (i, s), (j, t) in product(enumerate(group_x), enumerate(group_y)):
+            found[s, t] = values[i, j], moments[i, j]
+
+    def total(terms: tuple[tuple[Radial, ...], tuple[Radial, ...]]) -> tuple[Array, Array]:
+        parts = [[weighted(s, weighted(t, one)) for one in found[unit(s), unit(t)]] for s, t in product(*terms)]
+        values, moments = (reduce(add, of) for of in zip(*parts, strict=True))
+        return values, moments
+
+    return [total(terms) for terms in own]

@@ -16,12 +16,11 @@ from btests.data.sample import AnySample, RowSlice, Sample
 from btests.data.unit_sample import UnitSample
 from btests.designs import TwoSample
 from btests.kernels.feature_kernel import FeatureMap, features_of
-from btests.kernels.kernel import Kernel, Radial, terms_of
+from btests.kernels.kernel import Kernel, Radial, groups_of, terms_of, unit, weighted
 from btests.plan import Array
 from btests.statistics.feature_blocks import summarize_features
 from btests.statistics.numpy_backend import kernel_scales, summarize_plain
 from btests.statistics.statistic import Accuracy
-from btests.statistics.term_groups import groups_of, unit, weighted
 from btests.statistics.tiled_gram import Gram
 from btests.statistics.unit_blocks import summarize_units
 from btests.symmetries import SwapGroups
