@@ -349,6 +349,21 @@ def test_odd_pairs(table: Table, case: str) -> None:
     assert whole.get("notes") == pieces.get("notes")
 
 
+def test_notes_are_on_columns_that_are_compared(table: Table) -> None:
+    files = [written(f"{k}.csv", table(24, x=["$1", "$2"] * 12)) for k in "ab"]
+    assert "read as numbers" in " ".join(answer(*files)["notes"])
+    for options in ({"exclude": "x"}, {"columns": "y"}):
+        assert "read as numbers" not in " ".join(both_ways(*files, **options)["notes"])
+
+
+def test_truths_and_numbers_are_the_same_categories(table: Table) -> None:
+    files = [written(f"{k}.csv", table(24, x=list(own) * 12)) for k, own in (("a", "01"), ("b", ("false", "true")))]
+    with pytest.raises(ValueError, match="compare it as categories with `categories='x'`, exclude it"):
+        btests.compare(*files, seed=0)
+    for memory in (None, 1000):
+        assert btests.compare(*files, categories="x", memory=memory, seed=0)["x"].effect == 0.0
+
+
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-8-sig"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_odd_encodings(shell: Shell, encoding: str, end: str) -> None:

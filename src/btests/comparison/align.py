@@ -184,7 +184,14 @@ def match(
         name, why, _ = conflicts[0]
         more = f" (and {len(conflicts) - 1} more such)" if len(conflicts) > 1 else ""
         hint = hint_at_marks(name, [a.table[name], b.table[name]])
-        advice = f"exclude it with {option('exclude')}, or go on without such columns with {option('common', True)}"
+        codes = (
+            f"compare it as categories with {option('categories', name)}, "
+            if "numbers" in why and "true or" in why
+            else ""
+        )
+        advice = (
+            f"{codes}exclude it with {option('exclude')}, or go on without such columns with {option('common', True)}"
+        )
         raise ValueError(f"column {name!r} {why}{more}; {hint or advice}")
     excluded += [(name, why) for name, why, _ in conflicts]
     if not kept:

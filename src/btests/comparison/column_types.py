@@ -93,7 +93,7 @@ def prepared(one: Loaded, two: Loaded, options: Options, notes: list[str]) -> tu
     names = one.table.column_names, two.table.column_names
     columns = dict(zip(names[0], one.table.columns, strict=True)), dict(zip(names[1], two.table.columns, strict=True))
     for name in names[0]:
-        if name not in columns[1]:
+        if name not in columns[1] or name in options.exclude or (options.columns and name not in options.columns):
             continue
         found = columns[0][name], columns[1][name]
         fields = one.table.schema.field(name), two.table.schema.field(name)

@@ -115,8 +115,9 @@ def as_categories(column: Any) -> Any:
 
 
 def as_text(column: Any) -> Any:
-    """Return an arrow column as text; times of a zone that is unknown here in UTC."""
+    """Return an arrow column as text; booleans as 0 and 1, times of a zone that is unknown here in UTC."""
     pa, pc = arrow(), import_module("pyarrow.compute")
+    column = pc.cast(column, pa.int8()) if pa.types.is_boolean(column.type) else column
     try:
         return pc.cast(column, pa.string())
     except pa.ArrowInvalid:
