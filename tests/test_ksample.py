@@ -26,9 +26,11 @@ def test_the_sample_that_differs_is_named() -> None:
     assert (statistic, pvalue) == (found.result.statistic, 0.0005)
     assert {(p.first, p.second) for p in found.pairs if p.pvalue <= 0.05} == {(0, 2), (1, 2)}
     assert "B-test of 3 samples: not all of one distribution" in str(found)
+    sizes = [f"{name}: {size}" for name, size in zip(found.names, found.sizes, strict=True)]
+    assert f"  rows      {', '.join(sizes)}, in one block" in str(found)
     assert json.loads(found.to_json())["sizes"] == [120, 130, 140]
     assert found == ksample_test(*samples(1.0, 1.0, 2.0), names=["a", "b", "c"], seed=1)
-    assert r"\x1b[2J 120" in str(ksample_test(*samples(1.0, 1.0), names=["\x1b[2J", "b"], seed=1))
+    assert r"\x1b[2J: 120" in str(ksample_test(*samples(1.0, 1.0), names=["\x1b[2J", "b"], seed=1))
 
 
 def test_the_statistic_is_a_weighted_sum_of_biased_mmds() -> None:

@@ -85,7 +85,7 @@ class KSampleResult:
     def __str__(self) -> str:
         found, none = "not all of one distribution (p <= 0.05)", "no difference found at level 0.05"
         names = [printable(name) for name in self.names]
-        rows = ", ".join(f"{name} {size}" for name, size in zip(names, self.sizes, strict=True))
+        rows = ", ".join(f"{name}: {size}" for name, size in zip(names, self.sizes, strict=True))
         lines = [
             f"B-test of {len(self.names)} samples: {found if self.rejects(0.05) else none}",
             f"  p-value   {self.pvalue:.4g}",
