@@ -231,7 +231,7 @@ def test_columns() -> None:
     refused(ValueError, "y has more than one column called a", frame(["a", "b"]), frame(["a", "a"]))
     refused(ValueError, "y has more than one column called a", X, frame(["a", "a"]))
     words = frame(["a", "b"]).assign(b="word")
-    refused(TypeError, "column 'b' of x holds .* not numbers; encode or drop it", words, words)
+    refused(TypeError, "column 'b' of x holds .* not numbers; encode or drop it; btests.compare and", words, words)
     refused(TypeError, "column 'b' of y holds", frame(["a", "b"]), words)
     dates = frame(["a", "b"]).assign(b=pd.Timestamp("2020-01-01"))
     refused(TypeError, "column 'b' of x holds datetime64", dates, dates)

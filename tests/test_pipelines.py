@@ -164,7 +164,7 @@ def test_a_file_of_another_tool_is_left_alone(folder: Path) -> None:
     [
         (
             "toleranse = 0.1",
-            "btests.toml has 'toleranse', which is no option of a comparison; did you mean 'tolerance'?",
+            "btests.toml has 'toleranse', which is no option of a comparison; did you mean 'tolerance'?\n",
         ),
         ("alpha = 2", "btests.toml: a level must be between 0 and 1"),
         ("fail-on = 'sometimes'", "btests.toml: fail_on must be"),

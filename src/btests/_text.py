@@ -9,6 +9,9 @@ from contextlib import contextmanager
 # Characters of the message of another package that a message quotes.
 _MESSAGE = 160
 
+#: End of a message on a column that is not of numbers.
+ENCODING = "; btests.compare and the command btests independence encode columns"
+
 # Characters of a value that a message quotes.
 _VALUE = 100
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from btests._coordinates import is_vectors, stacked, with_coordinates
 from btests._option_checks import as_array
-from btests._text import brief, converting, printable
+from btests._text import ENCODING, brief, converting, printable
 from btests._warnings import PrecisionWarning, warn
 
 Rows = npt.NDArray[Any]
@@ -133,7 +133,7 @@ def _frame_rows(name: str, frame: Any, present: list[str], wanted: list[str]) ->
         if cells.dtype.kind not in "biuf":
             where = f"column {column!r} of {name}"
             _refuse_missing(where, cells)
-            raise TypeError(f"{where} holds {cells.dtype}, not numbers; encode or drop it")
+            raise TypeError(f"{where} holds {cells.dtype}, not numbers; encode or drop it{ENCODING}")
         _warn_of_huge_whole_numbers(f"column {column!r} of {name}", cells)
         columns.append(cells.astype(np.float64))
     if not columns:

@@ -6,6 +6,7 @@ Commands import what they need when they run, so that ``btests --help`` answers 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 
@@ -105,7 +106,8 @@ def _run(words: list[str]) -> int:
             status = commands.main(words, prog_name="btests", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
-        message = error.format_message()
+        message = re.sub("valid float( range)?", "number", error.format_message())
+        message = re.sub("valid integer( range)?", "whole number", message)
         if message.startswith("No such command"):
             like = close_match(words[0], commands.commands)
             if like is not None and "Did you mean" not in message:  # click 8.1 has no such advice

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from btests._text import shortly
+from btests.cli.terminal import ended
 
 #: Files that are looked for in the current folder: the first one that has options counts.
 NAMES = ("btests.toml", "pyproject.toml")
@@ -30,7 +31,7 @@ def options_from(config: Path | None) -> tuple[dict[str, Any], str]:
             try:
                 return options_of_file(values, str(path)), str(path)
             except ValueError as error:
-                raise click.UsageError(f"{str(error).rstrip('.')}.") from None
+                raise click.UsageError(ended(str(error))) from None
     return {}, ""
 
 

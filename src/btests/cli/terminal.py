@@ -58,7 +58,7 @@ def one_sentence(sign_flip: str = "sign-flip", workers: str = "--workers") -> It
     except (click.ClickException, OSError):
         raise  # they are sentences already, or become one
     except (ValueError, TypeError) as error:
-        raise click.ClickException(_ended(as_flags(str(error), sign_flip, workers))) from None
+        raise click.ClickException(ended(as_flags(str(error), sign_flip, workers))) from None
     except Exception as error:
         if _is_short_of_memory(error):
             raise click.ClickException("There is not enough memory; try --max-rows with fewer rows.") from None
@@ -68,7 +68,7 @@ def one_sentence(sign_flip: str = "sign-flip", workers: str = "--workers") -> It
         raise click.ClickException(f"This should not happen: {type(error).__name__}.") from None
 
 
-def _ended(sentence: str) -> str:
+def ended(sentence: str) -> str:
     """Return a sentence with one mark at its end."""
     return sentence if sentence.endswith("?") else f"{sentence.rstrip('.')}."
 

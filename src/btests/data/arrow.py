@@ -13,6 +13,7 @@ import numpy as np
 from btests._coordinates import check_width, coordinate_names
 from btests._imports import arrow
 from btests._memory import free_bytes
+from btests._text import ENCODING
 from btests.data.arrow_layout import refuse_large_batches
 from btests.data.cell_checks import choose_columns, outcome
 from btests.data.column_source import ColumnSource
@@ -149,4 +150,4 @@ def _number(kind: Any, column: str, path: str) -> np.dtype[Any]:
     if types.is_integer(kind) or types.is_floating(kind):
         found: np.dtype[Any] = np.dtype(kind.to_pandas_dtype())
         return found
-    raise ValueError(f"column {column!r} of {path!r} holds {kind}, not numbers; encode it or leave it out")
+    raise ValueError(f"column {column!r} of {path!r} holds {kind}, not numbers; encode it or leave it out{ENCODING}")

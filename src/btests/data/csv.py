@@ -12,6 +12,7 @@ import numpy as np
 
 from btests._imports import arrow
 from btests._option_checks import check_delimiter
+from btests._text import ENCODING
 from btests.data.cell_checks import beyond_whole, choose_columns
 from btests.data.column_source import ColumnSource
 from btests.data.compression import codec_of, open_input
@@ -118,7 +119,7 @@ class CsvUnits:
             if cell is not None and not self._is_of_type(text, self.chosen[place]):
                 where = f"row {row}, column {self.chosen[place] if self.names is None else repr(self.names[place])}"
                 raise ValueError(
-                    f"{self.path!r} has text in {where}: {quoted(text)}; encode the column or leave it out"
+                    f"{self.path!r} has text in {where}: {quoted(text)}; encode the column or leave it out{ENCODING}"
                 )
 
     def _is_of_type(self, cell: str, j: int) -> bool:
