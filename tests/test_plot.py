@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterator
 
 import matplotlib as mpl
@@ -71,6 +72,16 @@ def test_columns_of_a_comparison() -> None:
         drawn = column.plot()
         drawn.figure.canvas.draw()
         assert [text.get_text() for text in drawn.get_legend().get_texts()] == ["a", "b"]
+
+
+def test_control_characters_are_escapes() -> None:
+    rng = np.random.default_rng(1)
+    a, b = ({"a\x00\r\x1b": rng.normal(size=40), "z": rng.normal(size=40)} for _ in "ab")
+    found = btests.compare(a, b, seed=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of glyphs that are missing
+        for axes in (found.plot(), found.columns[0].plot(), found.columns[1].plot()):
+            axes.figure.canvas.draw()
 
 
 def test_many_columns_are_cut() -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from btests._imports import optional
+from btests._text import printable
 from btests.nulls.distributions import NullDistribution
 from btests.plan import Array
 from btests.report.number_format import percent
@@ -183,6 +184,7 @@ def plot_wealth(n_pairs: Array, log_wealth: Array, ax: Axes | None = None, *, al
 
 
 def _fitted(text: str) -> str:
-    """Return text for an axis: short, and without the dollar signs that begin a formula."""
+    """Return text for an axis: short, without control characters and the dollar signs that begin a formula."""
+    text = printable(text)
     text = text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
     return text.replace("$", r"\$")
