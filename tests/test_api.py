@@ -6,6 +6,7 @@ import json
 import math
 import pickle
 import random
+import warnings
 from typing import Any
 
 import numpy as np
@@ -104,6 +105,30 @@ def test_any_whole_number_is_a_seed(seed: int) -> None:
     x, y = two_samples()
     assert btest(x, y, seed=seed).seed == int(seed)
     assert_same(btest(x, y, seed=seed), btest(x, y, seed=int(seed)))
+
+
+def test_seeds_that_cannot_be_written_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"seed must be less than 2\^1024, got a number of 20001 bits"):
+        btest(*two_samples(), seed=16**5000)
+
+
+@pytest.mark.parametrize(
+    ("number", "options"),
+    [
+        (np.uint8(255), lambda n: {"null": btests.SignFlip(n)}),
+        (np.int8(127), lambda n: {"null": btests.Permutation(n)}),
+        (np.uint8(255), lambda n: {"null": btests.Spectrum(n), "kernel": btests.Gaussian(1.0)}),
+        (np.uint8(3), lambda n: {"n_threads": n}),
+        (np.int8(100), lambda n: {"kernel": btests.MedianHeuristic(n_rows=n)}),
+        (np.uint8(3), lambda n: {"kernel": btests.Polynomial(n), "block_size": 9}),
+    ],
+)
+def test_whole_numbers_of_numpy_are_those_of_python(number: Any, options: Any) -> None:
+    x, y = two_samples()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of sums that overflow
+        found = btest(x, y, seed=1, **options(number))
+    assert_same(found, btest(x, y, seed=1, **options(int(number))))
 
 
 def test_seeds_matter() -> None:

@@ -8,13 +8,16 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
-from numbers import Real
+from numbers import Integral, Real
 from types import ModuleType
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from btests._text import brief, close_match, converting
+
+# Bits of seeds: fewer than Python writes as text.
+_SEED_BITS = 1024
 
 # Types of names and of cells.
 _SCALARS = (str, int, float, np.str_, np.integer, np.floating)
@@ -155,15 +158,25 @@ def check_seed(seed: object) -> int:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(11))
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise ValueError(f"seed must be a whole number of at least 0 or None, got {brief(seed)}")
+    if seed >= 2**_SEED_BITS:
+        raise ValueError(f"seed must be less than 2^{_SEED_BITS}, got a number of {int(seed).bit_length()} bits")
     return int(seed)
 
 
-def check_threads(n_threads: object) -> None:
-    """Raise unless this is a number of threads, or None."""
+def whole_number(name: str, value: object, least: int) -> int:
+    """Return a whole number as one of Python, whose sums do not overflow; raise unless it is ``least`` or more."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {brief(value)}")
+    return int(value)
+
+
+def check_threads(n_threads: object) -> int | None:
+    """Return a number of threads, or None; raise unless it is one of both."""
     if n_threads is None:
-        return
+        return None
     if isinstance(n_threads, bool) or not isinstance(n_threads, (int, np.integer)) or n_threads < 1:
         raise ValueError(f"n_threads must be a whole number of at least 1 or None, got {brief(n_threads)}")
+    return int(n_threads)
 
 
 def check_shuffle(shuffle: object) -> None:

@@ -43,7 +43,7 @@ class CommonOptions:
     def __post_init__(self) -> None:
         check_shuffle(self.shuffle)
         check_dtype(self.dtype)
-        check_threads(self.n_threads)
+        object.__setattr__(self, "n_threads", check_threads(self.n_threads))
         check_path("checkpoint", self.checkpoint)
         check_callback("progress", self.progress, "the rows done and the rows in all")
         object.__setattr__(self, "scale", check_scale(self.scale))

@@ -143,7 +143,7 @@ class PartialResult:
         null, n_threads
             As in :func:`btests.btest`.
         """
-        check_threads(n_threads)
+        n_threads = check_threads(n_threads)
         null = null_of(null)
         if wants_gram(null):
             raise ValueError(

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import json
 from dataclasses import fields
+from fractions import Fraction
+from typing import Any
 
+import numpy as np
 import pytest
 
 import btests
@@ -47,3 +51,13 @@ def test_the_command_has_each_option() -> None:
 def test_options_are_checked_when_they_are_made(name: str, value: object, what: str) -> None:
     with pytest.raises((TypeError, ValueError), match=what):
         btests.compare({"a": [1.0, 2.0]}, {"a": [1.0, 2.0]}, **{name: value})  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("budget", [np.uint8(3), np.float16(0.5), np.longdouble(0.5), Fraction(1, 20), 1])
+def test_numbers_of_any_kind_are_written(budget: Any) -> None:
+    rng = np.random.default_rng(0)
+    a, b = ({"x": rng.normal(size=30)} for _ in "ab")
+    settings = json.loads(btests.compare(a, b, budget=budget, seed=0).to_json())["settings"]
+    assert settings["budget"] == float(budget)
+    settings = json.loads(btests.compare(a, b, block_size=np.uint8(5), seed=0).to_json())["settings"]
+    assert settings["block_size"] == 5

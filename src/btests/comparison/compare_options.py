@@ -192,6 +192,10 @@ class Options:
 
     def __post_init__(self) -> None:
         check_block_rule(self.block_size, None, self.budget)
+        if self.budget is not None:
+            object.__setattr__(self, "budget", float(self.budget))
+        if isinstance(self.block_size, np.integer):
+            object.__setattr__(self, "block_size", int(self.block_size))
         for name, check in _CHECKS.items():
             object.__setattr__(self, name, check(getattr(self, name)))
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
 
-from btests._option_checks import is_finite
+from btests._option_checks import is_finite, whole_number
 from btests._text import brief
 from btests.kernels.combination import add, scale
 from btests.kernels.kernel import Properties, require_positive
@@ -78,8 +77,7 @@ class Polynomial:
     gamma: float = 1.0
 
     def __post_init__(self) -> None:
-        if isinstance(self.degree, bool) or not isinstance(self.degree, Integral) or self.degree < 1:
-            raise ValueError(f"degree must be a whole number of at least 1, got {brief(self.degree)}")
+        object.__setattr__(self, "degree", whole_number("degree", self.degree, 1))
         if not is_finite(self.offset) or self.offset < 0:
             raise ValueError(f"offset must be a number, finite and not negative, got {brief(self.offset)}")
         require_positive("gamma", self.gamma)

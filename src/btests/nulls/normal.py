@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
 
-from btests._text import brief
+from btests._option_checks import whole_number
 from btests.nulls.distributions import NormalDistribution
 from btests.nulls.null import warn_if_few_blocks
 from btests.summary import Summary, sample_sd
@@ -81,8 +80,7 @@ class Bootstrap:
     many_blocks: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if isinstance(self.n_resamples, bool) or not isinstance(self.n_resamples, Integral) or self.n_resamples < 2:
-            raise ValueError(f"n_resamples must be a whole number of at least 2, got {brief(self.n_resamples)}")
+        object.__setattr__(self, "n_resamples", whole_number("n_resamples", self.n_resamples, 2))
 
     def statistic(self, summary: Summary) -> float:
         """Return the average of the block values."""

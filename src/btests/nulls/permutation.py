@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import combinations
-from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from btests._memory import require_bytes
-from btests._text import brief
+from btests._option_checks import whole_number
 from btests.nulls.distributions import ResampledDistribution
 from btests.statistics.paired_gram import PairedGram
 from btests.statistics.tiled_gram import TILE, Gram, tile_bytes, unbiased
@@ -47,8 +46,7 @@ class Permutation:
     wants_gram: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if isinstance(self.n_resamples, bool) or not isinstance(self.n_resamples, Integral) or self.n_resamples < 1:
-            raise ValueError(f"n_resamples must be a whole number of at least 1, got {brief(self.n_resamples)}")
+        object.__setattr__(self, "n_resamples", whole_number("n_resamples", self.n_resamples, 1))
 
     def bytes_needed(self, n_x: int, n_y: int) -> int:
         """Return the memory of the labels of all resamples and of their products with one tile, in bytes."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Literal
 
 import numpy as np
 
-from btests._option_checks import is_one_of
+from btests._option_checks import is_one_of, whole_number
 from btests._text import brief
 from btests.nulls.distributions import ResampledDistribution
 from btests.summary import Summary
@@ -49,8 +48,7 @@ class SignFlip:
     ties: Literal["conservative", "midp", "random"] = "conservative"
 
     def __post_init__(self) -> None:
-        if isinstance(self.n_resamples, bool) or not isinstance(self.n_resamples, Integral) or self.n_resamples < 1:
-            raise ValueError(f"n_resamples must be a whole number of at least 1, got {brief(self.n_resamples)}")
+        object.__setattr__(self, "n_resamples", whole_number("n_resamples", self.n_resamples, 1))
         if not is_one_of(self.ties, "conservative", "midp", "random"):
             raise ValueError(f"ties must be 'conservative', 'midp' or 'random', got {brief(self.ties)}")
 

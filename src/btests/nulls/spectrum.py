@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Integral
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from btests._memory import require_bytes
+from btests._option_checks import whole_number
 from btests._text import brief
 from btests.nulls.distributions import ResampledDistribution
 from btests.plan import Array
@@ -78,8 +78,7 @@ class Spectrum:
     wants_gram: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if isinstance(self.n_draws, bool) or not isinstance(self.n_draws, Integral) or self.n_draws < 1:
-            raise ValueError(f"n_draws must be a whole number of at least 1, got {brief(self.n_draws)}")
+        object.__setattr__(self, "n_draws", whole_number("n_draws", self.n_draws, 1))
         if not isinstance(self.corrected, bool):
             raise TypeError(f"corrected must be True or False, got {brief(self.corrected)}")
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import ClassVar, Literal
 
 import numpy as np
 
-from btests._option_checks import is_one_of
+from btests._option_checks import is_one_of, whole_number
 from btests._text import brief
 from btests.nulls.distributions import NormalDistribution, NullDistribution, ResampledDistribution, clip
 from btests.nulls.null import warn_if_few_blocks
@@ -62,8 +61,7 @@ class TU:
     def __post_init__(self) -> None:
         if not is_one_of(self.method, "chi-square", "sign-flip"):
             raise ValueError(f"method must be 'chi-square' or 'sign-flip', got {brief(self.method)}")
-        if isinstance(self.n_resamples, bool) or not isinstance(self.n_resamples, Integral) or self.n_resamples < 1:
-            raise ValueError(f"n_resamples must be a whole number of at least 1, got {brief(self.n_resamples)}")
+        object.__setattr__(self, "n_resamples", whole_number("n_resamples", self.n_resamples, 1))
 
     def statistic(self, summary: Summary) -> float:
         """Return the average product of two different blocks, or of two different strata."""

@@ -131,7 +131,7 @@ class MedianFamily:
 
     def __post_init__(self) -> None:
         check_maker(self.make)
-        check_rows(self.n_rows)
+        object.__setattr__(self, "n_rows", check_rows(self.n_rows))
         if not isinstance(self.factors, (Sequence, np.ndarray)) or isinstance(self.factors, str):
             raise TypeError(f"factors must be a list of multiples of the median bandwidth, got {brief(self.factors)}")
         for factor in self.factors:
@@ -240,7 +240,7 @@ class PerCoordinate:
 
     def __post_init__(self) -> None:
         check_maker(self.make)
-        check_rows(self.n_rows)
+        object.__setattr__(self, "n_rows", check_rows(self.n_rows))
 
     def kernels(self, x: AnySample, y: AnySample) -> tuple[Kernel, ...]:
         """Return d kernels for samples (n, d)."""

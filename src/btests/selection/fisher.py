@@ -79,7 +79,7 @@ class FisherFamily:
         nested = isinstance(self.dof, Sequence) and any(isinstance(one, Sequence) for one in self.dof)
         object.__setattr__(self, "dof", tuple(map(check_dof, self.dof)) if nested else check_dof(self.dof))
         for name, value in (("n_landmarks", self.n_landmarks), ("n_rows", self.n_rows)):
-            check_rows(value, name)
+            object.__setattr__(self, name, check_rows(value, name))
         if self.by_features is not None and not isinstance(self.by_features, FisherFamily):
             raise TypeError(f"by_features must be a FisherFamily or None, got {brief(self.by_features)}")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from btests._option_checks import whole_number
 from btests._text import brief
 from btests.block_size import FEATURES
 from btests.data.sample import AnySample
@@ -38,7 +39,7 @@ class MedianHeuristic:
     n_rows: int = 100
 
     def __post_init__(self) -> None:
-        check_rows(self.n_rows)
+        object.__setattr__(self, "n_rows", check_rows(self.n_rows))
         check_maker(self.make)
 
     def select(self, x: AnySample, y: AnySample, setting: Setting) -> Selection:
@@ -51,10 +52,9 @@ class MedianHeuristic:
         return f"MedianHeuristic({name_of(self.make)}, n_rows={self.n_rows})"
 
 
-def check_rows(n_rows: object, name: str = "n_rows") -> None:
-    """Raise unless a number of rows is an integer of at least 2."""
-    if isinstance(n_rows, bool) or not isinstance(n_rows, (int, np.integer)) or n_rows < 2:
-        raise ValueError(f"{name} must be a whole number of at least 2, got {brief(n_rows)}")
+def check_rows(n_rows: object, name: str = "n_rows") -> int:
+    """Return a number of rows; raise unless it is a whole number of at least 2."""
+    return whole_number(name, n_rows, 2)
 
 
 def check_maker(make: Callable[[float], Kernel]) -> None:

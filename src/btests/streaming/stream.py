@@ -101,7 +101,7 @@ class Stream:
         self._b = (RUN, RUN) if features else check_block_pair(BLOCK_SIZE if block_size is None else block_size)
         if isinstance(part, bool) or not isinstance(part, (int, np.integer)) or not 0 <= part < 2**63:
             raise ValueError(f"part must be a whole number of at least 0 and below 2^63, got {brief(part)}")
-        check_threads(n_threads)
+        n_threads = check_threads(n_threads)
         self._initializer = KernelInitializer.of(kernel, dtype, factory)
         if features:
             self._initializer.check_features()
