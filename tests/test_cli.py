@@ -13,7 +13,7 @@ import pytest
 import btests
 from btests.cli import main
 from btests.cli.command_group import commands
-from btests.cli.options import as_flags
+from btests.cli.terminal import as_flags
 from btests.nulls import NULLS
 from btests.selection import KERNELS
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from btests.cli import main
-from btests.cli.options import as_flags
+from btests.cli.terminal import as_flags
 
 # An argument, a call or a parameter of Python.
 _PYTHON = re.compile(r"\b[a-z_]+=(True|False|None|[A-Z]\w*\(|'|\d)|\b[A-Z]\w+\(|\bblock_size\b|\bmax_rows\b|`")

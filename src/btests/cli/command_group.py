@@ -18,8 +18,8 @@ from btests.cli.compare_command import compare
 from btests.cli.demo_command import demo
 from btests.cli.independence_command import independence
 from btests.cli.interrupts import leave_at_interrupt, raise_at_interrupt
-from btests.cli.options import as_flags, by_their_names
-from btests.cli.terminal import echo, say, warnings_as_sentences
+from btests.cli.options import by_their_names
+from btests.cli.terminal import as_flags, echo, say, warnings_as_sentences
 
 _EXAMPLES = """\b
 Examples:

@@ -14,11 +14,10 @@ import click
 from btests._text import printable
 from btests.cli.compare_flags import GROUPS, flagged
 from btests.cli.config_file import options_from
-from btests.cli.grouped_help import GroupedCommand
-from btests.cli.options import as_flags, check_budget, flag, join_names
+from btests.cli.options import GroupedCommand, check_budget, join_names
 from btests.cli.output_file import already_there, check_output
 from btests.cli.progress import watching
-from btests.cli.terminal import echo, one_sentence, say
+from btests.cli.terminal import as_flags, echo, flag, one_sentence, say
 
 if TYPE_CHECKING:
     from btests.comparison import Comparison, GroupComparison

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from btests._text import printable
-from btests.cli.grouped_help import GroupedCommand
 from btests.cli.options import (
     ALPHA,
     DELIMITER,
     JSON,
     SEED,
-    as_flags,
+    GroupedCommand,
     block_size_option,
     budget_option,
     cell_options,
@@ -25,7 +24,7 @@ from btests.cli.options import (
 )
 from btests.cli.output_file import check_picture, output_path, picture_format, plotting, write_picture
 from btests.cli.progress import watching
-from btests.cli.terminal import echo, one_sentence
+from btests.cli.terminal import as_flags, echo, one_sentence
 
 if TYPE_CHECKING:
     from btests.comparison.dependence import Settings

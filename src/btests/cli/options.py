@@ -1,13 +1,11 @@
-"""Options at the command line: lists of names, and flags in place of Python parameters."""
+"""Options at the command line, lists of names, and commands whose help has groups of options."""
 
 from __future__ import annotations
 
-import ast
 import csv
 import io
 import math
 import re
-import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -195,97 +193,6 @@ def by_their_names(words: Sequence[str]) -> list[str]:
     return [*found, *words[end:]]
 
 
-# Flags that are not named after their parameter.
-_FLAGS = {"value_a": "--a", "value_b": "--b", "file_format": "--format"}
-
-# Parameters of ``compare`` that messages of the core name without backticks, and null distributions.
-_PARAMETERS = (
-    "alpha|block_size|budget|checkpoint|columns|decimal|delimiter|encoding|exclude|file_format|kernel|max_rows|memory|null|seed|"
-    "tolerance"
-)
-_NULLS = {
-    **{"SignFlip": "sign-flip", "Normal": "normal", "ThirdCumulant": "third-cumulant", "CrossMMD": "cross-mmd"},
-    **{"Permutation": "permutation", "Spectrum": "spectrum", "Gamma": "gamma", "Pearson": "pearson"},
-    "ExactMoments": "pearson",
-}
-
-# A text in quotes, which may be data, is left alone; ties of SignFlip have no option.
-_PYTHON = re.compile(
-    rf"""`(?P<marked>[a-z_]+)(?:=(?P<text>[^`]*))?`
-    |(?P<null>(?:\bnull=)?\b(?P<class>{"|".join(_NULLS)})\((?![^()]*ties)[^()]*\))
-    |\b(?P<name>{_PARAMETERS})=(?P<value>'[^']*'|[-\w.]+)
-    |\b(?P<word>block_size|max_rows)\b
-    |(?P<paired>\bpaired=True\b)
-    |(?P<none>,?\ or\ None\b)
-    |(?<!\w)'(?:[^'\\]|\\.)*' | (?<!\w)"(?:[^"\\]|\\.)*" """,
-    re.VERBOSE,
-)
-
-
-def flag(name: str) -> str:
-    """Return the flag of a parameter.
-
-    Examples
-    --------
-    >>> flag("max_rows"), flag("value_a")
-    ('--max-rows', '--a')
-    """
-    return _FLAGS.get(name, "--" + name.replace("_", "-"))
-
-
-def as_flags(message: str, sign_flip: str = "sign-flip", workers: str = "--workers") -> str:
-    r"""Return a message with flags in place of the Python parameters and null distributions that it names.
-
-    Parameters
-    ----------
-    message : str
-        Message of the core. Texts in quotes, which may be names or cells, stay as they are.
-    sign_flip : str
-        Name of sign flips among the values of --null.
-    workers : str
-        The option that named the workers.
-
-    Examples
-    --------
-    >>> print(as_flags("they differ; `common=True` goes on, or name `value_a`"))
-    they differ; --common goes on, or name --a
-    >>> print(as_flags("block_size must be at least 2; `missing=['-', 'n/a']` and `delimiter='\\t'`"))
-    --block-size must be at least 2; --missing -,n/a and --delimiter $'\t'
-    >>> print(as_flags("Normal() needs 2 blocks; take block_size=9 or null=SignFlip(), not 'block_size=9'"))
-    --null normal needs 2 blocks; take --block-size 9 or --null sign-flip, not 'block_size=9'
-    >>> print(as_flags("Pearson() tests all rows at once: block_size must be 300 or None, got 'a or None'"))
-    --null pearson tests all rows at once: --block-size must be 300, got 'a or None'
-    """
-    message = re.sub(rf"^({_PARAMETERS})(?= must )", lambda found: flag(found[1]), message)
-    return _PYTHON.sub(lambda found: workers if found[0] == "`workers`" else _as_flag(found, sign_flip), message)
-
-
-def _as_flag(found: re.Match[str], sign_flip: str) -> str:
-    if found["marked"]:
-        return _with_value(found["marked"], found["text"])
-    if found["null"]:
-        name = "normal" if "skewed=False" in found["null"] else _NULLS[found["class"]]
-        return f"--null {sign_flip if name == 'sign-flip' else name}"
-    if found["name"]:
-        return _with_value(found["name"], found["value"])
-    if found["word"]:
-        return flag(found["word"])
-    if found["none"]:  # an option is left out
-        return ""
-    return "btests.btest(..., paired=True) in Python" if found["paired"] else found[0]
-
-
-def _with_value(name: str, text: str | None) -> str:
-    if text is None or text == "True":
-        return flag(name)
-    try:
-        value = ast.literal_eval(text)
-    except (SyntaxError, ValueError):  # a placeholder such as FILE
-        return f"{flag(name)} {text}"
-    joined = ",".join(map(str, value)) if isinstance(value, list) else str(value)
-    return f"{flag(name)} " + ("$'\\t'" if joined == "\t" else shlex.quote(joined))
-
-
 def block_rows(context: click.Context, option: click.Parameter, text: str | None) -> int | str | None:
     """Return the size of a block, a number, ``sqrt`` or ``auto``."""
     if text in (None, "auto", "sqrt"):
@@ -304,3 +211,40 @@ def row_share(context: click.Context, option: click.Parameter, text: str | None)
         return None if text is None else share_of(option.opts[0], text)
     except ValueError as error:
         raise click.UsageError(f"{error}.") from None
+
+
+# Widest first column, of names and values.
+_WIDEST = 24
+
+
+class GroupedCommand(click.Command):
+    """A command whose help has its examples before its options, which are in groups.
+
+    Parameters
+    ----------
+    groups : mapping
+        Titles of groups, and the names of their options; options of no group are in the last one.
+    """
+
+    def __init__(self, *arguments: Any, groups: Mapping[str, Sequence[str]], **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
+        self.groups = groups
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write usage, text, examples and options."""
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        self.format_epilog(ctx, formatter)
+        self.format_options(ctx, formatter)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options of each group under its title."""
+        options = [own for own in self.get_params(ctx) if isinstance(own, click.Option)]
+        records = {own.name: own.get_help_record(ctx) for own in options}
+        placed = {name for names in self.groups.values() for name in names}
+        *titles, last = self.groups
+        rest = [*self.groups[last], *(str(name) for name in records if name not in placed)]
+        for title, names in [*((title, self.groups[title]) for title in titles), (last, rest)]:
+            found = [record for name in names if (record := records.get(name)) is not None]
+            with formatter.section(title):
+                formatter.write_dl(found, col_max=_WIDEST)

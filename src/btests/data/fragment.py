@@ -23,8 +23,9 @@ from btests.data.errors import DamagedError, reading
 from btests.data.files import TABLES
 from btests.data.formats import LONGEST, check_magic
 from btests.data.json_table import is_array, json_batches, line_blocks, read_json
+from btests.data.numpy_files import load_arrays
 from btests.data.record_batches import plain, simplified
-from btests.data.table import from_arrays, load_arrays
+from btests.data.table import from_arrays
 from btests.data.text_format import AS_FOUND, TextFormat, encoding_of, open_utf8
 
 # Rows, and bytes of text, that are read at a time.

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import os
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -18,16 +16,16 @@ from btests._text import shortly
 from btests.data import columnar
 from btests.data.arrow_layout import refuse_large_batches
 from btests.data.compression import codec_of, codec_of_bytes, open_bytes, open_input, unpacked
-from btests.data.containers import ZIP_ERRORS, read_member, sheet_text, sqlite_table
+from btests.data.containers import read_member, sheet_text, sqlite_table
 from btests.data.csv_parser import default_delimiter, note_on_header
 from btests.data.csv_table import read_csv
 from btests.data.duckdb_table import duckdb_table
 from btests.data.errors import DamagedError, LargeError, check_memory, reading
 from btests.data.files import TABLES
-from btests.data.formats import CONTAINERS, INSIDE, LONGEST, SOME, ZIP, check_magic, file_of, format_of_bytes, inside_of
+from btests.data.formats import CONTAINERS, INSIDE, LONGEST, SOME, check_magic, file_of, format_of_bytes, inside_of
 from btests.data.images import image_table
 from btests.data.json_table import is_array, read_json_blocks
-from btests.data.npy import NpyHeader, read_header
+from btests.data.numpy_files import load_arrays
 from btests.data.record_batches import plain_bytes, simplified
 from btests.data.text_format import AS_FOUND, TextFormat, as_utf8, encoding_of, spoken
 
@@ -36,9 +34,6 @@ _MOST_COLUMNS = 100_000
 
 # Bytes of the longest floats that pyarrow has.
 _DOUBLE = 8
-
-# Bytes of an archive that are unpacked at a time.
-_BYTES = 2**22
 
 
 def from_arrays(arrays: Mapping[str, np.ndarray[Any, Any]], where: str) -> Any:
@@ -88,71 +83,6 @@ def _from_array(name: str, column: np.ndarray[Any, Any], where: str) -> Any:
         return pa.array(column, from_pandas=True, mask=mask)
     except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
         raise ValueError(f"{where!r} has a column, {name!r}, that is no column of a table: {shortly(error)}") from None
-
-
-def load_arrays(
-    source: str | bytes, where: str, *, mapped: bool = False, most_bytes: int | None = None
-) -> dict[str, np.ndarray[Any, Any]]:
-    """Return the arrays in a .npy or .npz file by their names; that of a .npy file has none.
-
-    Parameters
-    ----------
-    source : str or bytes
-        The path of the file, or its contents.
-    where : str
-        Its name in messages.
-    mapped : bool
-        Whether to map a .npy file to memory; it must then be a path.
-    most_bytes : int or None
-        Bytes that arrays of an archive may have in all; None is any number.
-    """
-    with Path(source).open("rb") if isinstance(source, str) else io.BytesIO(source) as file:
-        is_archive = file.read(len(ZIP)) == ZIP
-        size = file.seek(0, os.SEEK_END)
-        file.seek(0)
-        if not is_archive:
-            header = read_header(file, where, size)
-            if mapped and header.n_bytes:
-                return {"": np.memmap(file, header.dtype, "r", header.offset, header.shape, header.order)}
-            return {"": _cells(file, header, where)}
-        try:
-            with zipfile.ZipFile(file) as archive:
-                return _members(archive, where, most_bytes)
-        except ZIP_ERRORS as error:
-            raise DamagedError(f"{where!r} is not a readable numpy file, or it is cut off: {shortly(error)}") from None
-
-
-def _members(archive: zipfile.ZipFile, where: str, most_bytes: int | None) -> dict[str, np.ndarray[Any, Any]]:
-    """Return the arrays in an archive, by the names of its members."""
-    members = archive.infolist()
-    declared = sum(member.file_size for member in members)
-    if most_bytes is not None and declared > most_bytes:
-        raise LargeError(f"{where!r} holds arrays of {amount(declared)}, and may take {amount(most_bytes)}")
-    found: dict[str, np.ndarray[Any, Any]] = {}
-    for member in members:
-        name = member.filename.removesuffix(".npy")
-        if name in found:
-            raise DamagedError(f"{where!r} has more than one array called {name!r}")
-        if name == member.filename:
-            raise DamagedError(f"{where!r} is no archive of arrays: it holds {name!r}")
-        with archive.open(member) as file:
-            found[name] = _cells(file, read_header(file, where, member.file_size), where)
-            if file.read(1):  # the sum of an archive is checked where a member ends
-                raise DamagedError(f"{where!r} is damaged: {name!r} is longer than its array")
-    return found
-
-
-def _cells(file: Any, header: NpyHeader, where: str) -> np.ndarray[Any, Any]:
-    """Return the array behind a header, with no more memory than the array needs."""
-    data = np.empty(header.n_bytes, dtype=np.uint8)
-    done = 0
-    while done < len(data):
-        piece = file.read(min(_BYTES, len(data) - done))
-        if not piece:
-            raise DamagedError(f"{where!r} is cut off: {len(data) - done} bytes are missing")
-        data[done : done + len(piece)] = np.frombuffer(piece, dtype=np.uint8)
-        done += len(piece)
-    return data.view(header.dtype).reshape(header.shape, order=header.order)
 
 
 # Rows of a record batch that are read at a time.
