@@ -21,7 +21,7 @@ from btests.kernels.random_fourier import frequencies_of
 from btests.plan import Array, Plan
 from btests.statistics import MMD, InMemory, plan_for, summarize_all, summarize_blocks
 from btests.statistics.feature_mmd import features_chunk
-from btests.statistics.fourier_features import Chain, bits_for, chains_of, fourier_sums
+from btests.statistics.fourier_features import FrequencyChain, bits_for, chains_of, fourier_sums
 
 #: Share of the limit that the loop is to reach.
 SHARE = 0.7
@@ -49,10 +49,10 @@ class Case:
         """Return Gaussians of bandwidths that halve."""
         return tuple(Gaussian(math.sqrt(self.d) * _WIDEST * 0.5**k) for k in range(self.n_kernels))
 
-    def chain(self, dtype: str) -> Chain:
+    def chain(self, dtype: str) -> FrequencyChain:
         """Return the frequencies of all kernels."""
         (chain,), _ = chains_of([frequencies_of(k, self.n_frequencies, self.d) for k in self.kernels()])
-        return Chain(chain.turns, chain.doublings, dtype == "float32")
+        return FrequencyChain(chain.turns, chain.doublings, dtype == "float32")
 
 
 CASES = (Case(), Case(n_kernels=1), Case(d=2), Case(d=100))

@@ -20,7 +20,7 @@ from btests.nulls.null import wants_gram
 from btests.result import TestResult
 from btests.selection import Aggregate
 from btests.statistics import with_accuracy
-from btests.statistics.feature_stream import StreamedFeatures, check_sums, features_of
+from btests.statistics.feature_stream import StreamedFeatures, check_sums, streamed_features
 from btests.statistics.mmd import accuracies
 from btests.summary import Summary
 from btests.summary_file import arrays_of, parts_of, read_arrays, summaries_of, whole_number, write_arrays
@@ -227,7 +227,7 @@ def _symmetry_of(entry: Any) -> Symmetry:
 def _partial_of(header: dict[str, Any], arrays: dict[str, Any]) -> PartialResult:
     """Return the partial result of a header and arrays; raise where they do not fit together."""
     kernels = tuple(from_spec(spec) for spec in header["kernels"])
-    features = features_of(header.get("features"), kernels)
+    features = streamed_features(header.get("features"), kernels)
     n_summaries = len(kernels) if features is None else features.n_levels(kernels)
     if not kernels or len(header["kernel_scale"]) != n_summaries:
         raise ValueError("there must be a kernel, and a typical size for each kernel")

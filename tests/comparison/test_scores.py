@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from btests.comparison.scores import Features, Scored, _of_many, combine, quadratic_scores
+from btests.comparison.scores import ColumnFeatures, Scored, _of_many, combine, quadratic_scores
 
 
 def scores_of(seed: int, n_units: int = 6) -> tuple[Scored, np.ndarray[tuple[int, ...], np.dtype[np.float64]]]:
@@ -22,7 +22,9 @@ def scores_of(seed: int, n_units: int = 6) -> tuple[Scored, np.ndarray[tuple[int
         np.array([[3.0, 0.0], [0.5, 1.0]]),
     ]
     groups = [slice(0, 1), slice(1, 3), slice(3, 5)]
-    features = [Features(moving[:, g], still[g], w, np.ones(w.shape[1])) for g, w in zip(groups, weights, strict=True)]
+    features = [
+        ColumnFeatures(moving[:, g], still[g], w, np.ones(w.shape[1])) for g, w in zip(groups, weights, strict=True)
+    ]
     squares = ((moving.T @ signs).T + still) ** 2
     plain = np.concatenate([(squares[:-1, g] @ w).T for g, w in zip(groups, weights, strict=True)])
     return quadratic_scores(features, signs, exhaustive=True), plain

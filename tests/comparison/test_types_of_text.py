@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from btests.comparison.sources import load
-from btests.comparison.table_side import Side, open_side
+from btests.comparison.table_side import TableSide, open_side
 from btests.data.column_type import ColumnType
 from btests.data.csv_table import TextTable, typed
 from btests.data.text_format import TextFormat
@@ -58,7 +58,7 @@ def written(folder: Path, parts: list[list[str]], delimiter: str) -> str:
     return str(folder)
 
 
-def in_pieces(side: Side) -> Any:
+def in_pieces(side: TableSide) -> Any:
     """Return the column, with the type that is found as batches of all parts come."""
     batches = [
         (batch["cell"], part.commas) for part in side.parts for batch in part.batches(("cell",)) if batch.num_rows

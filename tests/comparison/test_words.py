@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import btests
-from btests.comparison.detectable import Design, detectable_share, detectable_shift
+from btests.comparison.detectable import PowerSetting, detectable_share, detectable_shift
 
 N = 300
 
@@ -99,13 +99,13 @@ def test_a_small_change_that_would_have_been_shown() -> None:
 
 def test_longer_tables_show_smaller_changes() -> None:
     for change in (lambda design: detectable_share(design, 2), detectable_shift):
-        sizes = [change(Design(n, n, n // 2, 0.01)) or np.nan for n in (50, 200, 800, 3200)]
+        sizes = [change(PowerSetting(n, n, n // 2, 0.01)) or np.nan for n in (50, 200, 800, 3200)]
         assert sizes == sorted(sizes, reverse=True)
         # Four times the rows, half the change.
         assert sizes[2] / sizes[3] == pytest.approx(2.0, rel=0.1)
         # The shorter of two tables decides.
-        assert change(Design(800, 10**6, 400, 0.01)) == pytest.approx(sizes[2] / np.sqrt(2.0), rel=0.1)
-    assert detectable_share(Design(4, 4, 4, 0.01), 2) is None
+        assert change(PowerSetting(800, 10**6, 400, 0.01)) == pytest.approx(sizes[2] / np.sqrt(2.0), rel=0.1)
+    assert detectable_share(PowerSetting(4, 4, 4, 0.01), 2) is None
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])

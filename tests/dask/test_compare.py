@@ -72,10 +72,10 @@ def test_one_file_with_both_sides(client: Any, tables: Path) -> None:
 
 
 def test_a_file_is_read_in_pieces_by_itself(tables: Path) -> None:
-    from btests.comparison.table_side import Side, open_side
+    from btests.comparison.table_side import TableSide, open_side
 
-    whole: Side = open_side("a.parquet", "a", AS_FOUND, None)
-    pieces = table_side.cut(Side("a", whole.parts, whole.names, whole.names, n_rows=N, counts=(N,)), 2**14)
+    whole: TableSide = open_side("a.parquet", "a", AS_FOUND, None)
+    pieces = table_side.cut(TableSide("a", whole.parts, whole.names, whole.names, n_rows=N, counts=(N,)), 2**14)
     assert len(pieces.parts) == 4
     assert sum(pieces.counts) == N
     rows = [sum(batch.num_rows for batch in part.batches(("size",))) for part in pieces.parts]

@@ -12,7 +12,7 @@ from btests.comparison.cells import Cells
 from btests.comparison.changes import changes, level_shares
 from btests.comparison.charts import column_chart, histogram
 from btests.comparison.compare_options import Options
-from btests.comparison.detectable import POWER, Design, column_level, detectable_share, detectable_shift
+from btests.comparison.detectable import POWER, PowerSetting, column_level, detectable_share, detectable_shift
 from btests.comparison.features import pooled_ranks
 from btests.comparison.format import option, short_name
 from btests.comparison.relations import relation_measure
@@ -106,7 +106,7 @@ def _detectable(columns: Sequence[Cells], tests: Tests, options: Options) -> dic
         return None
     n_a, n = columns[0].n_a, len(columns[0])
     level = column_level(columns, options.alpha, tests.column_weight())
-    design = Design(n_a, n - n_a, tests.n_signs, level)
+    design = PowerSetting(n_a, n - n_a, tests.n_signs, level)
     n_levels = [int((cells.counts() > 0).sum()) for cells in columns if cells.has_levels]
     share = detectable_share(design, min(n_levels)) if n_levels else None
     shift = None if len(n_levels) == len(columns) else detectable_shift(design)

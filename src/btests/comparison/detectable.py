@@ -23,7 +23,7 @@ _STEPS, _MOST = 40, 20.0
 
 
 @dataclass(frozen=True, slots=True)
-class Design:
+class PowerSetting:
     """Numbers of rows and tests that the power of column tests depends on.
 
     Attributes
@@ -55,7 +55,7 @@ def column_level(columns: Sequence[Cells], alpha: float, weight: float) -> float
     return alpha * weight / sum(1 + bool(cells.missing.any()) for cells in columns)
 
 
-def detectable_share(design: Design, n_levels: int) -> float | None:
+def detectable_share(design: PowerSetting, n_levels: int) -> float | None:
     """Return the change of the share of a value, around one half, that is found with power ``POWER``; None if none is.
 
     ``n_levels`` is the number of values of the column: with more than two, each is tested, and all of them together.
@@ -70,7 +70,7 @@ def detectable_share(design: Design, n_levels: int) -> float | None:
     return _smallest(power, 1.0 - 1e-9)
 
 
-def detectable_shift(design: Design) -> float | None:
+def detectable_shift(design: PowerSetting) -> float | None:
     """Return the shift of a normal column, in standard deviations, found with power ``POWER``; None if none is."""
     return _smallest(lambda shift: _power_of_shift(design, shift), _MOST)
 
@@ -86,7 +86,7 @@ def _smallest(power: Callable[[float], float], most: float) -> float | None:
     return high
 
 
-def _power_of_shift(design: Design, shift: float) -> float:
+def _power_of_shift(design: PowerSetting, shift: float) -> float:
     r"""Return the power of the test of one number, whose two sides are normal, one of them shifted.
 
     The statistic is the squared length of sqrt(n) times the difference of the mean features, n ``n_effective``: normal

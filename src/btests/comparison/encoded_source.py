@@ -18,7 +18,7 @@ from btests.comparison.compare_options import Options
 from btests.comparison.encoding import Encoding
 from btests.comparison.format import option
 from btests.comparison.sources import Loaded
-from btests.comparison.table_side import Side
+from btests.comparison.table_side import TableSide
 from btests.comparison.text_styles import parsed
 from btests.comparison.tokens import as_text, clear_marks, mark_missing
 from btests.data.column_type import converted
@@ -177,7 +177,7 @@ DTYPE = np.dtype(np.float32)
 class EncodedSource:
     """Rows of one side, encoded with the encoding of the drawn rows."""
 
-    side: Side
+    side: TableSide
     readers: tuple[ColumnReader, ...]
     encoding: Encoding
 

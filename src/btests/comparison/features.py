@@ -8,7 +8,7 @@ import numpy as np
 
 from btests.comparison.cells import Cells, Mask
 from btests.comparison.encoding import PERIODS, Code
-from btests.comparison.scores import Features
+from btests.comparison.scores import ColumnFeatures
 from btests.comparison.swap_units import SwapUnits
 from btests.comparison.vectors import kernel_features
 from btests.plan import Array
@@ -33,7 +33,7 @@ _LEAST_ROWS = 8
 _ROUNDING = 1e-9
 
 
-def column_differences(cells: Cells, code: Code, rank: Array | None, units: SwapUnits) -> list[Features]:
+def column_differences(cells: Cells, code: Code, rank: Array | None, units: SwapUnits) -> list[ColumnFeatures]:
     """Return the features of a column in the order of the units, with the weights of their statistics.
 
     First the features of present cells, then, if any are missing, the indicator of missing cells.
@@ -45,10 +45,10 @@ def column_differences(cells: Cells, code: Code, rank: Array | None, units: Swap
     else:
         parts = [units.difference(feature) for feature in _number_features(cells, code, rank)]
         d, c = np.stack([d for d, _ in parts], axis=1), np.array([c for _, c in parts])
-        found = [Features.of_one(d, c)]
+        found = [ColumnFeatures.of_one(d, c)]
     if cells.missing.any():
         moving, still = units.difference(_indicator(cells.missing))
-        found.append(Features.of_one(moving[:, None], np.array([still])))
+        found.append(ColumnFeatures.of_one(moving[:, None], np.array([still])))
     return found
 
 
@@ -63,7 +63,7 @@ def _number_features(cells: Cells, code: Code, rank: Array) -> Iterator[Array]:
         yield _centred(np.cos(angle), cells)
 
 
-def _vector_differences(cells: Cells, code: Code, units: SwapUnits) -> Features:
+def _vector_differences(cells: Cells, code: Code, units: SwapUnits) -> ColumnFeatures:
     """Return features of vectors, and the test by each of several kernels: a linear one, and Gaussians."""
     found, owners = [], []
     for owner, feature in kernel_features(code.transform(cells)[:, : code.n_directions]):
@@ -72,10 +72,10 @@ def _vector_differences(cells: Cells, code: Code, units: SwapUnits) -> Features:
     weights = np.eye(max(owners) + 1)[owners]
     n_statistics = weights.shape[1]
     d, c = np.stack([d for d, _ in found], axis=1), np.array([c for _, c in found])
-    return Features(d, c, weights, np.full(n_statistics, float(n_statistics)))
+    return ColumnFeatures(d, c, weights, np.full(n_statistics, float(n_statistics)))
 
 
-def _level_differences(cells: Cells, units: SwapUnits) -> Features:
+def _level_differences(cells: Cells, units: SwapUnits) -> ColumnFeatures:
     """Return the indicators of levels, and three kinds of statistics of them.
 
     The first has weights between equal and chi-squared, best for changes of frequent levels; the second is chi-squared,
@@ -95,11 +95,11 @@ def _level_differences(cells: Cells, units: SwapUnits) -> Features:
     return weighted_levels(d[:, used], c[used], shares[used], len(place), units.shorter)
 
 
-def weighted_levels(d: Array, c: Array, shares: Array, n: int, shorter: int) -> Features:
+def weighted_levels(d: Array, c: Array, shares: Array, n: int, shorter: int) -> ColumnFeatures:
     """Return the statistics of levels: D (u, k), c (k,), pooled shares (k,), rows of both sides and of the shorter."""
     between = 1.0 / (shares + _SHARE)
     if len(shares) <= 2:  # one indicator: all statistics are equivalent
-        return Features(d, c, between[:, None], np.ones(1))
+        return ColumnFeatures(d, c, between[:, None], np.ones(1))
     rare = shares * shorter < _EXPECTED
     d = np.concatenate([d, d[:, rare].sum(axis=1, keepdims=True)], axis=1)
     c = np.append(c, c[rare].sum())
@@ -108,7 +108,7 @@ def weighted_levels(d: Array, c: Array, shares: Array, n: int, shorter: int) -> 
     alone = np.flatnonzero(np.append(shares, rest) * n >= _LEAST_ROWS)
     weights = [np.append(between, 0.0)[:, None], chi_squared[:, None], np.eye(len(c))[:, alone]]
     n_statistics = 2 + len(alone)
-    return Features(d, c, np.concatenate(weights, axis=1), np.full(n_statistics, float(n_statistics)))
+    return ColumnFeatures(d, c, np.concatenate(weights, axis=1), np.full(n_statistics, float(n_statistics)))
 
 
 def relation_scores(cells: Cells, rank: Array | None, most: int) -> tuple[Array, int]:

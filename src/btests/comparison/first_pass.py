@@ -19,7 +19,7 @@ from btests.comparison.identifiers import DistinctCount
 from btests.comparison.reservoir import Draw, Reservoir
 from btests.comparison.row_origin import RowOrigin
 from btests.comparison.sources import Loaded, good_part
-from btests.comparison.table_side import Side, with_texts
+from btests.comparison.table_side import TableSide, with_texts
 from btests.comparison.text_styles import fitting, styles_of, with_styles
 from btests.comparison.tokens import clear_marks
 from btests.data.column_type import ColumnType, MixedError, remark_of
@@ -33,7 +33,7 @@ _LARGEST = 1e150
 class FirstPass:
     """One side after the first pass: its files, what all rows of its columns are, the drawn rows and where they are."""
 
-    side: Side
+    side: TableSide
     types: dict[str, ColumnType]
     distinct: dict[str, DistinctCount]
     table: Any
@@ -64,7 +64,7 @@ class _State:
 
 
 def first_pass(
-    side: Side,
+    side: TableSide,
     by: tuple[str, Any, Any] | None,
     draw: Draw,
     *,
@@ -126,7 +126,7 @@ class _StyledColumnError(Exception):
 class _Reading:
     """One pass over the parts of a table, into the state of one side or, by the values of a column, of two."""
 
-    side: Side
+    side: TableSide
     values: SideValues | None
     draw: Draw
     report: Callable[[int], None]
@@ -231,7 +231,7 @@ def _too_large(column: Any, name: str, part: Fragment, before: int | None) -> st
     )
 
 
-def _surveyed(side: Side, state: _State, part_rows: list[int]) -> FirstPass:
+def _surveyed(side: TableSide, state: _State, part_rows: list[int]) -> FirstPass:
     types = tuple(state.types.get(name) or ColumnType.nothing() for name in side.read)
     ends = [0]
     for k in range(len(side.parts)):

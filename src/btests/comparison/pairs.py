@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from btests.comparison.scores import Features, Scored, quadratic_scores
+from btests.comparison.scores import ColumnFeatures, Scored, quadratic_scores
 from btests.comparison.swap_units import SwapUnits
 from btests.plan import Array, Index
 
@@ -59,7 +59,7 @@ def scored_pairs(margins: Sequence[Margin], units: SwapUnits) -> tuple[list[tupl
     for i, j in pairs:
         beta, left = _regression_on_margins(margins[i], margins[j], rows)
         d, c = differences.of_pair(i, j, beta)
-        features.append(Features.of_one(d / left, c / left))
+        features.append(ColumnFeatures.of_one(d / left, c / left))
     return pairs, quadratic_scores(features, units.signs, units.exhaustive)
 
 

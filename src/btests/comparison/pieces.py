@@ -18,7 +18,7 @@ from btests._text import brief
 from btests.comparison.compare_options import Options
 from btests.comparison.format import option
 from btests.comparison.sources import TIMES_SIZE
-from btests.comparison.table_side import Side
+from btests.comparison.table_side import TableSide
 from btests.data.arrow_layout import table_bytes
 from btests.data.columnar import batches
 from btests.data.compression import codec_of, declared_size
@@ -162,7 +162,7 @@ def saved_memory(checkpoint: str | os.PathLike[str]) -> int | None:
     return memory if isinstance(memory, int) else None
 
 
-def recorder(sides: list[Side], options: Options, memory: int, progress: Any) -> Recorder:
+def recorder(sides: list[TableSide], options: Options, memory: int, progress: Any) -> Recorder:
     """Return the recorder of the joint test; raise if its file belongs to another run."""
     if options.checkpoint is None:
         return Recorder(None, "", options.seed, progress, "`checkpoint=FILE`")

@@ -38,7 +38,7 @@ from btests.comparison.reservoir import Draw
 from btests.comparison.results import Comparison
 from btests.comparison.row_units import take_units
 from btests.comparison.sources import Loaded, distinct_names, load, unused_options
-from btests.comparison.table_side import Side, cut, note_on_copies, notes_on_text, open_sides
+from btests.comparison.table_side import TableSide, cut, note_on_copies, notes_on_text, open_sides
 from btests.comparison.tests import JointTest, run_tests
 from btests.comparison.tokens import mark_missing
 from btests.execution.checkpoint import Recorder, explaining_resume
@@ -149,7 +149,13 @@ def _damaged(part: str) -> str:
 
 
 def _read(
-    sides: Sequence[Side], options: Options, memory: int, skipped: list[str] | None, progress: Progress, *, needed: int
+    sides: Sequence[TableSide],
+    options: Options,
+    memory: int,
+    skipped: list[str] | None,
+    progress: Progress,
+    *,
+    needed: int,
 ) -> Tables:
     """Return two tables after the first pass over their files."""
     passes = _first_passes(sides, options, memory, skipped, progress)
@@ -160,7 +166,7 @@ def _read(
 
 
 def _first_passes(
-    sides: Sequence[Side], options: Options, memory: int, skipped: list[str] | None, progress: Progress
+    sides: Sequence[TableSide], options: Options, memory: int, skipped: list[str] | None, progress: Progress
 ) -> tuple[FirstPass, FirstPass]:
     most = rows_to_draw(memory, len(sides[0].read), options.max_rows)
     draw = Draw(most, max(_DRAWN_BYTES, int(_DRAWN_SHARE * memory)), options.seed)

@@ -20,7 +20,7 @@ _FEATURES = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Features:
+class ColumnFeatures:
     """Features of one column or pair, and statistics that are weighted sums of their squares.
 
     Attributes
@@ -40,7 +40,7 @@ class Features:
     counts: Array
 
     @classmethod
-    def of_one(cls, moving: Array, still: Array) -> Features:
+    def of_one(cls, moving: Array, still: Array) -> ColumnFeatures:
         """Return features with the sum of all their squares as the one statistic."""
         return cls(moving, still, np.ones((len(still), 1)), np.ones(1))
 
@@ -90,7 +90,7 @@ class Scored:
         return Scored(self.scores.max(axis=0, keepdims=True), self.exhaustive)
 
 
-def quadratic_scores(features: Sequence[Features], signs: Array, exhaustive: bool) -> Scored:
+def quadratic_scores(features: Sequence[ColumnFeatures], signs: Array, exhaustive: bool) -> Scored:
     r"""Return scores of ``sum_j w_j (c_j + sum_u s_u D_uj)^2``, all statistics in turn: signs (u, r + 1) to (m, r + 1).
 
     Mean and variance over all signs are sign-invariant and in closed form: with features times the roots of their
@@ -113,9 +113,9 @@ def quadratic_scores(features: Sequence[Features], signs: Array, exhaustive: boo
     return Scored(out, exhaustive)
 
 
-def _portions(features: Sequence[Features]) -> Iterator[list[Features]]:
+def _portions(features: Sequence[ColumnFeatures]) -> Iterator[list[ColumnFeatures]]:
     """Yield portions of about ``_FEATURES`` features, to bound number and size of the matrix products."""
-    portion: list[Features] = []
+    portion: list[ColumnFeatures] = []
     width = 0
     for part in features:
         portion.append(part)
@@ -127,7 +127,7 @@ def _portions(features: Sequence[Features]) -> Iterator[list[Features]]:
         yield portion
 
 
-def _moments(part: Features) -> tuple[Array, Array]:
+def _moments(part: ColumnFeatures) -> tuple[Array, Array]:
     """Return mean and variance of each statistic over all signs: (g,) twice."""
     d, c, w = part.moving, part.still, part.weights
     lengths = (d**2) @ w

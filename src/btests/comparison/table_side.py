@@ -28,7 +28,7 @@ _LEAST = 2**26
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class TableSide:
     """One table as fragments of files.
 
     Attributes
@@ -120,7 +120,9 @@ class Side:
         return arrow().schema([own.field(name) for name, own in zip(self.read, self.types, strict=True)])
 
 
-def open_side(path: str, name: str, text: TextFormat, skipped: list[str] | None, memory: int | None = None) -> Side:
+def open_side(
+    path: str, name: str, text: TextFormat, skipped: list[str] | None, memory: int | None = None
+) -> TableSide:
     """Return a table of one file or several; damaged parts are named in ``skipped`` if it is given.
 
     What must be read at once may take ``memory`` bytes.
@@ -132,10 +134,10 @@ def open_side(path: str, name: str, text: TextFormat, skipped: list[str] | None,
     parts = tuple(part for part in found if part is not None)
     if not parts:
         raise ValueError(f"{path!r} has no part that can be read: {skipped[-1] if skipped else ''}")
-    return Side(name, parts, _names(parts))
+    return TableSide(name, parts, _names(parts))
 
 
-def open_sides(paths: list[str], options: Options, skipped: list[str] | None, memory: int | None) -> list[Side]:
+def open_sides(paths: list[str], options: Options, skipped: list[str] | None, memory: int | None) -> list[TableSide]:
     """Return files that are read in pieces, with the columns to read."""
     names = distinct_names([base_name(path) for path in paths], paths)
     opened = [open_side(path, name, options.text, skipped, memory) for path, name in zip(paths, names, strict=True)]
@@ -160,7 +162,7 @@ def open_sides(paths: list[str], options: Options, skipped: list[str] | None, me
     return found
 
 
-def note_on_copies(sides: Sequence[Side]) -> list[str]:
+def note_on_copies(sides: Sequence[TableSide]) -> list[str]:
     """Return a remark if the files of two tables have the same sizes, and the same bytes at fixed places."""
     sizes = [[size for _, size, _ in side.stamps] for side in sides]
     if len(sides) < 2 or sizes[0] != sizes[1]:
@@ -169,7 +171,7 @@ def note_on_copies(sides: Sequence[Side]) -> list[str]:
     return [SAME_FILES] if a == b else []
 
 
-def notes_on_text(sides: Sequence[Side], options: Options) -> list[str]:
+def notes_on_text(sides: Sequence[TableSide], options: Options) -> list[str]:
     """Return a remark on each file whose encoding was found, and is not UTF-8, or whose first line holds numbers."""
     parts = {part.path: part for side in sides for part in side.parts if part.commas is not None}
     found = []
@@ -191,13 +193,13 @@ def _names(parts: Sequence[Fragment]) -> tuple[str, ...]:
     return first.names
 
 
-def _typed(rows: Any, side: Side) -> Any:
+def _typed(rows: Any, side: TableSide) -> Any:
     """Return a table with the types of the side, in the order of its columns."""
     columns = [own.read(rows[name]) for name, own in zip(side.read, side.types, strict=True)]
     return arrow().table(columns, schema=side._schema())
 
 
-def with_texts(side: Side, column: str) -> Side:
+def with_texts(side: TableSide, column: str) -> TableSide:
     """Return a side whose JSON lines hold text in a column, without inference of times."""
     return replace(side, parts=tuple(replace(part, texts=(*part.texts, column)) for part in side.parts))
 
@@ -211,7 +213,7 @@ def base_name(path: str) -> str:
 PIECE_BYTES = 2**26
 
 
-def cut(side: Side, n_bytes: int | None = None) -> Side:
+def cut(side: TableSide, n_bytes: int | None = None) -> TableSide:
     """Return a side whose files are split into pieces of about ``n_bytes`` bytes, if their format allows it.
 
     Paths are absolute: a worker may have another working directory.
@@ -225,7 +227,7 @@ def cut(side: Side, n_bytes: int | None = None) -> Side:
     return replace(side, parts=tuple(parts), counts=tuple(counts))
 
 
-def _counted(piece: Fragment, side: Side) -> int:
+def _counted(piece: Fragment, side: TableSide) -> int:
     """Return the number of rows of a piece that belong to a side."""
     if side.where is None:
         return piece.n_rows_about  # which is exact for a piece

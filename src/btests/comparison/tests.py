@@ -17,7 +17,7 @@ from btests.comparison.features import column_differences, pooled_ranks, relatio
 from btests.comparison.joint import Joint, joint_in_memory, joint_of_units
 from btests.comparison.pairs import MOST_COLUMNS, Margin, most_scores, scored_pairs
 from btests.comparison.row_units import RowUnits, row_orders
-from btests.comparison.scores import Features, Scored, combine, quadratic_scores
+from btests.comparison.scores import ColumnFeatures, Scored, combine, quadratic_scores
 from btests.comparison.swap_units import SwapUnits
 from btests.designs.units import Grouped
 from btests.nulls import SignFlip
@@ -55,7 +55,7 @@ class ColumnTests:
     def of(cls, columns: Sequence[Cells], encoding: Encoding, units: SwapUnits) -> ColumnTests:
         """Test columns one by one and in pairs, under the signs of ``units``."""
         most = most_scores(len(columns)) if len(columns) > 1 else 0
-        features: list[Features] = []
+        features: list[ColumnFeatures] = []
         owners: list[int] = []
         margins = []
         for j, (cells, code) in enumerate(zip(columns, encoding.codes, strict=True)):

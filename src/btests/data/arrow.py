@@ -17,7 +17,7 @@ from btests._text import ENCODING
 from btests.data.arrow_layout import refuse_large_batches
 from btests.data.cell_checks import choose_columns, outcome
 from btests.data.column_source import ColumnSource
-from btests.data.columnar import Outline, batches, layout, outline
+from btests.data.columnar import FileLayout, batches, layout, outline
 from btests.data.errors import DamagedError, reading
 from btests.data.formats import LONGEST, refuse_misnamed
 from btests.data.vector_column import is_list, vector_rows
@@ -41,7 +41,7 @@ class ColumnarUnits:
         Columns to read, in this order: their names, and the coordinate of a column of vectors.
     widths : mapping of str to int
         Lengths of the vectors, by the names of their columns.
-    outline : Outline
+    outline : FileLayout
         Its units.
     """
 
@@ -49,7 +49,7 @@ class ColumnarUnits:
     kind: str
     places: tuple[tuple[str, int | None], ...]
     widths: Mapping[str, int]
-    outline: Outline
+    outline: FileLayout
 
     @property
     def edges(self) -> Index:
@@ -114,7 +114,7 @@ def _coordinates(name: str, widths: Mapping[str, int]) -> dict[str, int | None]:
     return {own: j for j, own in enumerate(coordinate_names(name, widths[name]))}
 
 
-def _widths(path: str, kind: str, found: Outline, columns: tuple[str, ...] | None) -> dict[str, int]:
+def _widths(path: str, kind: str, found: FileLayout, columns: tuple[str, ...] | None) -> dict[str, int]:
     """Return the lengths of the vectors of those columns that are read and hold some, by the first row."""
     named = None if columns is None else {*columns, *(name.rpartition("[")[0] for name in columns)}
     vectors = [own.name for own in found.schema if is_list(own.type) and (named is None or own.name in named)]

@@ -29,7 +29,7 @@ Input = str | bytes  # a path, or the contents of a file
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
+class FileLayout:
     """Units of a file, row groups or record batches, which are read by themselves.
 
     Attributes
@@ -56,7 +56,7 @@ def layout(start: bytes) -> str | None:
     return next((name for magic, name in known.items() if start.startswith(magic)), None)
 
 
-def outline(path: str, kind: str) -> Outline:
+def outline(path: str, kind: str) -> FileLayout:
     """Return the units of a file of a layout."""
     with reading(path):
         schema, counts, sizes, starts = _OUTLINES[kind](path)
@@ -64,7 +64,7 @@ def outline(path: str, kind: str) -> Outline:
     edges = np.append(0, np.cumsum(counts)).astype(np.int64)
     if sizes is None:
         sizes = np.diff(edges) * (Path(path).stat().st_size / max(1, int(edges[-1])))
-    return Outline(schema, edges, np.asarray(sizes, dtype=np.int64), starts)
+    return FileLayout(schema, edges, np.asarray(sizes, dtype=np.int64), starts)
 
 
 def header(source: Input, kind: str, size: int) -> tuple[Any, int]:

@@ -7,8 +7,7 @@ compares classes. Kernels that are exported here and have ``is_serializable = Tr
 from btests.kernels.combination import Combination, OnColumns
 from btests.kernels.distances import median_bandwidth
 from btests.kernels.energy import Energy
-from btests.kernels.feature_kernel import features_of
-from btests.kernels.kernel import Kernel, Properties, Radial, properties_of, summands_of, terms_of
+from btests.kernels.kernel import Kernel, Properties, Radial, features_of, properties_of, summands_of, terms_of
 from btests.kernels.pair import KernelPair
 from btests.kernels.pairwise import Pairwise
 from btests.kernels.polynomial import Linear, Polynomial

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,25 +17,8 @@ from btests._text import brief
 from btests._warnings import PrecisionWarning, warn
 from btests.kernels.combination import add, scale
 from btests.kernels.fingerprint import fingerprint
-from btests.kernels.kernel import Kernel, Properties, properties_of, terms_of
+from btests.kernels.kernel import FeatureMap, Features, Kernel, Properties, properties_of, terms_of
 from btests.plan import Array
-
-
-class FeatureMap(Protocol):
-    """Map stacks of points (..., b, d) to features (..., b, f): values of the points, then a linear map."""
-
-    @property
-    def properties(self) -> Properties:
-        """Guarantees to callers, as those of a kernel."""
-        ...
-
-    def values(self, rows: Any, /) -> Array:
-        """Return what the features of each row are linear in: (..., b, d) to (..., b, r), or b objects to (b, r)."""
-        ...
-
-    def combine(self, values: Array, /) -> Array:
-        """Return the linear map of values or of their differences: (..., r) to (..., f)."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,19 +113,6 @@ class FeatureKernel:
 
     __add__ = add
     __mul__ = __rmul__ = scale
-
-
-class Features(NamedTuple):
-    """A feature map, and the weight of each feature."""
-
-    map: FeatureMap
-    weights: Array
-
-
-def features_of(kernel: Any) -> Features | None:
-    """Return the explicit features of a kernel, None for a kernel that has none."""
-    found = getattr(kernel, "features", None)
-    return None if found is None else found()
 
 
 # Regularisers between these shares of the largest eigenvalue are tried, and halved that often on a logarithmic scale.

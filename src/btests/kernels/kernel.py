@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from numbers import Real
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from btests import _core
 from btests._text import brief
@@ -172,3 +172,33 @@ def groups_of(terms: tuple[Radial, ...]) -> list[tuple[Radial, ...]]:
             group.clear()
         group.append(term)
     return [tuple(group) for group in groups.values()]
+
+
+class FeatureMap(Protocol):
+    """Map stacks of points (..., b, d) to features (..., b, f): values of the points, then a linear map."""
+
+    @property
+    def properties(self) -> Properties:
+        """Guarantees to callers, as those of a kernel."""
+        ...
+
+    def values(self, rows: Any, /) -> Array:
+        """Return what the features of each row are linear in: (..., b, d) to (..., b, r), or b objects to (b, r)."""
+        ...
+
+    def combine(self, values: Array, /) -> Array:
+        """Return the linear map of values or of their differences: (..., r) to (..., f)."""
+        ...
+
+
+class Features(NamedTuple):
+    """A feature map, and the weight of each feature."""
+
+    map: FeatureMap
+    weights: Array
+
+
+def features_of(kernel: Any) -> Features | None:
+    """Return the explicit features of a kernel, None for a kernel that has none."""
+    found = getattr(kernel, "features", None)
+    return None if found is None else found()

@@ -34,7 +34,7 @@ _LEAST_BLOCKS = 8
 _FEWEST_PAIRS = 5.0
 
 
-class Parts(NamedTuple):
+class TrainTestRows(NamedTuple):
     """Training rows (``choice_x``, ``choice_y``) and test rows of both samples; disjoint."""
 
     choice_x: AnySample
@@ -50,7 +50,7 @@ def check_fraction(fraction: object) -> None:
         raise ValueError(f"fraction must be between 0 and 1, both excluded, got {brief(fraction)}")
 
 
-def split(x: AnySample, y: AnySample, fraction: float, setting: Setting, *, as_many: bool = False) -> Parts:
+def split(x: AnySample, y: AnySample, fraction: float, setting: Setting, *, as_many: bool = False) -> TrainTestRows:
     """Return a share of the rows for kernel selection and the others for the test.
 
     The first rows in their order are used for selection; the order is random unless shuffling is off. Samples of the
@@ -82,14 +82,14 @@ def split(x: AnySample, y: AnySample, fraction: float, setting: Setting, *, as_m
             f"kernel took fraction={fraction:g} of {shorter}, got {setting.rule.size}"
         )
     (choice_x, test_x), (choice_y, test_y) = x.split(for_x), y.split(for_y)
-    return Parts(choice_x, choice_y, test_x, test_y)
+    return TrainTestRows(choice_x, choice_y, test_x, test_y)
 
 
 def take_best(
     kernels: tuple[Kernel, ...],
     scores: Array,
     is_eligible: npt.NDArray[np.bool_],
-    parts: Parts,
+    parts: TrainTestRows,
     *,
     note: str = "",
     slack: Array | float = 0.0,
@@ -108,7 +108,7 @@ def take_best(
         Scores, larger is better.
     is_eligible : ndarray of bool, shape (J,)
         Kernels that may be selected.
-    parts : Parts
+    parts : TrainTestRows
         Training and test rows.
     note : str
         Note of the result.
@@ -129,7 +129,9 @@ def argmax_within(scores: Array, is_eligible: npt.NDArray[np.bool_], slack: Arra
     return int(np.argmax(is_eligible & (scores + slack >= np.where(is_eligible, scores - slack, -np.inf).max())))
 
 
-def combine(kernels: tuple[Kernel, ...], scores: Array, weights: Array, parts: Parts, note: str = "") -> Selection:
+def combine(
+    kernels: tuple[Kernel, ...], scores: Array, weights: Array, parts: TrainTestRows, note: str = ""
+) -> Selection:
     """Return the weighted sum of the kernels, or the only one with positive weight, and the test rows."""
     candidates = tuple(
         Candidate(kernel, float(s), float(w)) for kernel, s, w in zip(kernels, scores, weights, strict=True)

@@ -11,8 +11,7 @@ from btests._core.fourier_sums import FREQUENCY_STEP
 from btests.block_size import PAPER_EXPONENT, root
 from btests.data.sample import AnySample
 from btests.data.unit_sample import UnitSample
-from btests.kernels.feature_kernel import features_of
-from btests.kernels.kernel import Kernel, Radial, groups_of, terms_of
+from btests.kernels.kernel import Kernel, Radial, features_of, groups_of, terms_of
 from btests.kernels.random_fourier import has_features
 
 # Nanoseconds of one core for a pair of rows, fitted to blocks of 1000 to 4000 rows in 1 to 784 columns (AVX2, 2.6 GHz):

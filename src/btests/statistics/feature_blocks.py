@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from btests.block_range import BlockRange
 from btests.data.sample import RowSlice, Sample
-from btests.kernels.feature_kernel import FeatureMap
+from btests.kernels.kernel import FeatureMap
 from btests.plan import Array, Plan, Run
 from btests.statistics.numpy_backend import difference, group_indicators, grouped_unpaired_moments, without_diagonal
 

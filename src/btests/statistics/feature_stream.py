@@ -85,7 +85,7 @@ class StreamedFeatures:
         return with_accuracy(self.prepared(kernels).members(levels), (accuracy,) * len(kernels))
 
 
-def features_of(entry: Any, kernels: tuple[Kernel, ...]) -> StreamedFeatures | None:
+def streamed_features(entry: Any, kernels: tuple[Kernel, ...]) -> StreamedFeatures | None:
     """Return features from what a file says of them; raise ``ValueError`` where they do not fit the kernels."""
     if entry is None:
         return None

@@ -45,7 +45,7 @@ COVARIANCE_ROWS = 1024
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Chain:
+class FrequencyChain:
     """Frequencies that are powers of two apart: one cosine and sine serves them all.
 
     Attributes
@@ -63,10 +63,10 @@ class Chain:
     in_float32: bool = False
 
 
-def chains_of(frequencies: Sequence[Frequencies]) -> tuple[list[Chain], list[tuple[int, int]]]:
+def chains_of(frequencies: Sequence[Frequencies]) -> tuple[list[FrequencyChain], list[tuple[int, int]]]:
     """Return chains that have all frequencies, and for each set of them its chain and level."""
     left = sorted(range(len(frequencies)), key=lambda i: float(np.abs(frequencies[i].turns).max(initial=0.0)))
-    chains: list[Chain] = []
+    chains: list[FrequencyChain] = []
     places: dict[int, tuple[int, int]] = {}
     while left:
         base = frequencies[left[0]].turns
@@ -78,7 +78,7 @@ def chains_of(frequencies: Sequence[Frequencies]) -> tuple[list[Chain], list[tup
                     doublings.append(k)
                 places[i] = len(chains), doublings.index(k)
                 left.remove(i)
-        chains.append(Chain(base, tuple(doublings)))
+        chains.append(FrequencyChain(base, tuple(doublings)))
     return chains, [places[i] for i in range(len(frequencies))]
 
 
@@ -97,7 +97,7 @@ def bits_for(n_rows: int, *, in_float32: bool = False) -> int:
     return min(_MOST_BITS_IN_FLOAT32 if in_float32 else _MOST_BITS, 52 - int(n_rows).bit_length())
 
 
-def float32_errors(chain: Chain, spread: Array) -> list[float]:
+def float32_errors(chain: FrequencyChain, spread: Array) -> list[float]:
     """Return bounds of the errors of cosines and sines in float32, for each level of a chain.
 
     Coordinates, frequencies and d products are rounded, so a projection is off by (d + 2) 2^-24 of the sum of its
@@ -111,19 +111,19 @@ def float32_errors(chain: Chain, spread: Array) -> list[float]:
     return [math.ldexp(first, k) for k in chain.doublings]
 
 
-def in_float32(chain: Chain, spread: Array) -> Chain:
+def in_float32(chain: FrequencyChain, spread: Array) -> FrequencyChain:
     """Return a chain that is computed in float32 if that is accurate enough for rows of such a spread."""
     return replace(chain, in_float32=max(float32_errors(chain, spread)) <= _LARGEST_ERROR)
 
 
-def fourier_sums(chain: Chain, groups: _core.RowGroups, origin: Array, bits: int) -> Array:
+def fourier_sums(chain: FrequencyChain, groups: _core.RowGroups, origin: Array, bits: int) -> Array:
     """Return sums of cosines and sines over groups of rows for each level of a chain: (n_groups, n_levels, 2 f).
 
     Cosines and sines are rounded to multiples of ``2**-bits``, far below the noise of any sample: sums are exact.
 
     Parameters
     ----------
-    chain : Chain
+    chain : FrequencyChain
         Frequencies.
     groups : RowGroups
         Rows of numbers in groups. Plain numpy is always in float64.
@@ -142,7 +142,7 @@ def fourier_sums(chain: Chain, groups: _core.RowGroups, origin: Array, bits: int
     return found.reshape(*found.shape[:2], -1)
 
 
-def _plain_sums(chain: Chain, groups: _core.RowGroups, origin: Array, bits: int) -> Array:
+def _plain_sums(chain: FrequencyChain, groups: _core.RowGroups, origin: Array, bits: int) -> Array:
     group = groups.numbers
     found = np.zeros((groups.n_groups, len(chain.doublings), 2, len(chain.turns)))
     for first in range(0, len(group), _ROWS):
@@ -164,7 +164,7 @@ class FourierValues:
 
     Attributes
     ----------
-    chain : Chain
+    chain : FrequencyChain
         Frequencies.
     origin : ndarray of shape (d,)
         Subtracted from every row.
@@ -172,7 +172,7 @@ class FourierValues:
         Columns of the sums; those beyond cosines and sines are 0.
     """
 
-    chain: Chain
+    chain: FrequencyChain
     origin: Array
     width: int
 

@@ -15,8 +15,7 @@ from btests.block_range import BlockRange
 from btests.data.sample import AnySample, RowSlice, Sample
 from btests.data.unit_sample import UnitSample
 from btests.designs import TwoSample
-from btests.kernels.feature_kernel import FeatureMap, features_of
-from btests.kernels.kernel import Kernel, Radial, groups_of, terms_of, unit, weighted
+from btests.kernels.kernel import FeatureMap, Kernel, Radial, features_of, groups_of, terms_of, unit, weighted
 from btests.plan import Array
 from btests.statistics.feature_blocks import summarize_features
 from btests.statistics.numpy_backend import kernel_scales, summarize_plain

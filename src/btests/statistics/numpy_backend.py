@@ -14,8 +14,7 @@ from btests.block_range import BlockRange
 from btests.data.sample import AnySample, RowSlice, Sample
 from btests.kernels import properties_of
 from btests.kernels.distances import squared_distances
-from btests.kernels.feature_kernel import FeatureMap, features_of
-from btests.kernels.kernel import Kernel
+from btests.kernels.kernel import FeatureMap, Kernel, features_of
 from btests.pairwise_sum import add_up
 from btests.plan import Array
 from btests.statistics.checks import kernel_matrix

@@ -10,8 +10,7 @@ from btests._memory import require_bytes
 from btests.block_range import BlockRange
 from btests.data.unit_sample import UnitRows, UnitSample
 from btests.kernels.distances import squared_distances
-from btests.kernels.feature_kernel import FeatureMap, features_of
-from btests.kernels.kernel import Kernel, properties_of
+from btests.kernels.kernel import FeatureMap, Kernel, features_of, properties_of
 from btests.pairwise_sum import add_up
 from btests.plan import Array, Index, Plan
 from btests.statistics.numpy_backend import block_moments, block_values, evaluate, without_diagonal

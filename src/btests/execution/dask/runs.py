@@ -17,8 +17,8 @@ from btests.execution.dask.cluster import Cluster, ClusterError
 from btests.execution.dask.row_ranges import MEMORY_RATIO
 from btests.execution.dask.shard import Shard, concatenated
 from btests.execution.dask.sharded_sample import ShardedSample
-from btests.execution.dask.sum_run import Chunk, Side, SumRun
-from btests.execution.dask.tasks import FAN_IN, N_PENDING, Batches, Work
+from btests.execution.dask.sum_run import Chunk, OrderedRows, SumRun
+from btests.execution.dask.tasks import FAN_IN, N_PENDING, TaskBatches, Work
 from btests.execution.out_of_core import Done, Found, chunks
 from btests.execution.out_of_core_sample import OutOfCoreSample, divided, row_bytes
 from btests.plan import Array, Plan
@@ -129,7 +129,7 @@ class BlockRun:
         size = max(1, min(FAN_IN, len(todo) // n_tasks))
         batches = [todo[i : i + size] for i in range(0, len(todo), size)]
         work = Work(self.cluster, self._submit_all, self._renew, halves, self._refusal)
-        run = Batches(work, "btests_join", join, math.ceil(n_tasks / size))
+        run = TaskBatches(work, "btests_join", join, math.ceil(n_tasks / size))
         with closing(run.results(batches)) as results:
             for items, found in results:
                 yield sum(sum(self.plan.start(last)) - sum(self.plan.start(first)) for first, last in items), found
@@ -190,7 +190,7 @@ def on_workers(
     """
     of_x, of_y = _sharded(x), _sharded(y)
     if adds_rows(statistic):
-        sides = Side.of(x, of_x.permuted.order, y), Side.of(y, of_y.permuted.order, x)
+        sides = OrderedRows.of(x, of_x.permuted.order, y), OrderedRows.of(y, of_y.permuted.order, x)
         return SumRun(of_x.cluster, statistic, sides, (of_x.source, of_y.source), plan).summaries(done)
     for sample in (of_x, of_y):
         sample.move()

@@ -17,7 +17,7 @@ from btests.data.sample import Location, RowSlice
 from btests.execution.dask.cluster import Cluster, ClusterError
 from btests.execution.dask.futures import submitting
 from btests.execution.dask.row_ranges import MEMORY_RATIO, RangeReader, RemoteSource, RowRange
-from btests.execution.dask.tasks import N_PENDING, Batches, SharedValue, Work
+from btests.execution.dask.tasks import N_PENDING, SharedValue, TaskBatches, Work
 from btests.execution.out_of_core import Done, Found
 from btests.execution.out_of_core_sample import OutOfCoreSample, divided
 from btests.pairwise_sum import Part
@@ -34,7 +34,7 @@ Chunk = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class OrderedRows:
     """Rows of a sample and their order, for tasks on some of its rows.
 
     Attributes
@@ -59,7 +59,7 @@ class Side:
     widened: bool
 
     @classmethod
-    def of(cls, sample: OutOfCoreSample, order: Order, other: OutOfCoreSample) -> Side:
+    def of(cls, sample: OutOfCoreSample, order: Order, other: OutOfCoreSample) -> OrderedRows:
         """Return a sample, whose source has an order, beside the other one: rows of both are of one type."""
         widened = sample.permuted.dtype != other.permuted.dtype
         return cls(order, sample.begin, sample.end, sample.scales, sample.location, widened)
@@ -89,7 +89,7 @@ class SumTask:
 
     statistic: Any
     plan: Plan
-    sides: tuple[Side, Side]
+    sides: tuple[OrderedRows, OrderedRows]
     instructions: str
     step: int
 
@@ -133,7 +133,7 @@ class SumRun:
 
     cluster: Cluster
     statistic: Statistic
-    sides: tuple[Side, Side]
+    sides: tuple[OrderedRows, OrderedRows]
     sources: tuple[RemoteSource, RemoteSource]
     plan: Plan
 
@@ -142,7 +142,7 @@ class SumRun:
         with submitting(self.cluster), closing(SharedValue(self.cluster, "btests_task", self._task())) as task:
             submit, renew = partial(self._submit, task), partial(self._renew, task)
             work = Work(self.cluster, submit, renew, SideRange.halves, self._refusal)
-            with closing(Batches(work, "btests_add", add, N_PENDING).results(self._batches(done))) as results:
+            with closing(TaskBatches(work, "btests_add", add, N_PENDING).results(self._batches(done))) as results:
                 for items, sums in results:
                     spans = [self._span(items[0].chunk, side) for side in (0, 1)]
                     yield sum(last - first for first, last in spans), self._of_chunk(items[0].chunk, sums)

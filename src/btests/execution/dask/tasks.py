@@ -45,7 +45,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Task:
+class SubmittedTask:
     """Item, and the future of its result."""
 
     item: Any
@@ -57,7 +57,7 @@ class TaskList:
     """Submitted tasks, in the order of their items."""
 
     work: Work
-    tasks: list[Task] = field(default_factory=list)
+    tasks: list[SubmittedTask] = field(default_factory=list)
 
     @property
     def futures(self) -> list[Any]:
@@ -66,7 +66,7 @@ class TaskList:
 
     def submit(self, items: Sequence[Any]) -> None:
         """Submit the tasks of more items."""
-        self.tasks.extend(map(Task, items, self.work.submit(items)))
+        self.tasks.extend(map(SubmittedTask, items, self.work.submit(items)))
 
     def settle(self) -> None:
         """Return when all tasks are finished; submit those again whose workers were lost: alone, then in halves."""
@@ -94,10 +94,12 @@ class TaskList:
         release(self.futures)
         self.tasks.clear()
 
-    def _again(self, item: Any, ended: Callable[[Task], tuple[Any, Exception | None]]) -> Iterator[tuple[Task, Any]]:
+    def _again(
+        self, item: Any, ended: Callable[[SubmittedTask], tuple[Any, Exception | None]]
+    ) -> Iterator[tuple[SubmittedTask, Any]]:
         """Yield finished tasks of an item that was lost, perhaps because of another: alone, then of its halves."""
         self.work.renew()
-        task = Task(item, self.work.submit([item])[0])
+        task = SubmittedTask(item, self.work.submit([item])[0])
         found, error = ended(task)
         if error is None:
             yield task, found
@@ -109,12 +111,12 @@ class TaskList:
         for half in halves:
             yield from self._again(half, ended)
 
-    def _finished(self, task: Task) -> tuple[None, Exception | None]:
+    def _finished(self, task: SubmittedTask) -> tuple[None, Exception | None]:
         """Return the error of a task whose workers were lost, if it is; raise any other."""
         wait(self.work.cluster, [task.future])
         return None, _unless_lost(failure(self.work.cluster, task.future))
 
-    def _fetched(self, task: Task) -> tuple[Any, Exception | None]:
+    def _fetched(self, task: SubmittedTask) -> tuple[Any, Exception | None]:
         """Return the result of a task, or the error if its workers were lost; raise any other."""
         found, error = outcome(self.work.cluster, [task.future])
         return (found[0], None) if error is None else (None, _unless_lost(error))
@@ -127,7 +129,7 @@ def _unless_lost(error: Exception | None) -> Exception | None:
 
 
 @dataclass(slots=True)
-class Batch:
+class TaskBatch:
     """Tasks, and the tree of tasks that joins their results, of which only the last one is fetched."""
 
     items: Sequence[Any]
@@ -151,7 +153,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Batches:
+class TaskBatches:
     """Batches of tasks whose results are joined on workers.
 
     Attributes
@@ -174,12 +176,12 @@ class Batches:
     def results(self, batches: Iterable[Sequence[Any]]) -> Generator[tuple[Sequence[Any], Any]]:
         """Yield the items of each batch and their joined result, as they are computed; to be closed by the caller."""
         cluster, todo = self.work.cluster, deque(batches)
-        pending: list[Batch] = []
+        pending: list[TaskBatch] = []
         with submitting(cluster):
             try:
                 while todo or pending:
                     while todo and len(pending) < self.n_pending:
-                        pending.append(Batch(todo.popleft(), TaskList(self.work)))
+                        pending.append(TaskBatch(todo.popleft(), TaskList(self.work)))
                         pending[-1].tasks.submit(pending[-1].items)
                         pending[-1].join(self.prefix, self.join)
                     wait(cluster, [batch.total for batch in pending], first=True)
@@ -192,7 +194,7 @@ class Batches:
                 for batch in pending:
                     batch.release()
 
-    def _result(self, batch: Batch, pending: Sequence[Batch]) -> Any:
+    def _result(self, batch: TaskBatch, pending: Sequence[TaskBatch]) -> Any:
         """Return the result of a batch that is done; if workers were lost, join the results of its tasks here."""
         cluster = self.work.cluster
         found, error = outcome(cluster, [batch.total])
