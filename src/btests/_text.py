@@ -16,6 +16,11 @@ ENCODING = "; btests.compare and the command btests independence encode columns"
 _VALUE = 100
 
 
+def ended(sentence: str) -> str:
+    """Return a sentence with one mark at its end."""
+    return sentence if sentence.endswith("?") else f"{sentence.rstrip('.')}."
+
+
 def printable(text: str, keep: str = "") -> str:
     r"""Return text in which every character that is not printable is an escape, as ``repr`` writes it.
 

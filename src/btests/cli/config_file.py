@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from btests._text import shortly
-from btests.cli.terminal import ended
+from btests._text import ended, shortly
 
 #: Files that are looked for in the current folder: the first one that has options counts.
 NAMES = ("btests.toml", "pyproject.toml")

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 
 import click
 
-from btests._text import printable
+from btests._text import ended, printable
 from btests.cli.interrupts import was_interrupted
 
 
@@ -67,11 +67,6 @@ def one_sentence(sign_flip: str = "sign-flip", workers: str = "--workers") -> It
 
         echo(traceback.format_exc(), err=True)
         raise click.ClickException(f"This should not happen: {type(error).__name__}.") from None
-
-
-def ended(sentence: str) -> str:
-    """Return a sentence with one mark at its end."""
-    return sentence if sentence.endswith("?") else f"{sentence.rstrip('.')}."
 
 
 def _is_short_of_memory(error: Exception) -> bool:
