@@ -59,5 +59,6 @@ def test_numbers_of_any_kind_are_written(budget: Any) -> None:
     a, b = ({"x": rng.normal(size=30)} for _ in "ab")
     settings = json.loads(btests.compare(a, b, budget=budget, seed=0).to_json())["settings"]
     assert settings["budget"] == float(budget)
-    settings = json.loads(btests.compare(a, b, block_size=np.uint8(5), seed=0).to_json())["settings"]
+    size: Any = np.uint8(5)
+    settings = json.loads(btests.compare(a, b, block_size=size, seed=0).to_json())["settings"]
     assert settings["block_size"] == 5

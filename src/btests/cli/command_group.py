@@ -121,7 +121,7 @@ def _run(words: list[str]) -> int:
     except BrokenPipeError:
         # The reader went away (``btests demo | head -1``): nothing more to say, and nothing left to flush at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        # As the shell has it of a command that dies of a closed pipe: 0 and 1 are answers of a comparison.
+        # The status that shells give a command that a closed pipe ends: 0 and 1 are answers of a comparison.
         return 141
     except OSError as error:
         where = "" if error.filename is None else f": {error.filename!r}"

@@ -115,6 +115,6 @@ def _plain(result: TestResult) -> dict[str, Any]:
         "rejects": result.rejects(LEVEL),
         **result.to_dict(),
         "confidence_interval": list(result.confidence_interval()),
-        # JSON knows no infinity: with too few draws for the level nothing exceeds the threshold.
+        # JSON has no infinity: with too few draws for the level nothing exceeds the threshold.
         "threshold": threshold if math.isfinite(threshold) else None,
     }

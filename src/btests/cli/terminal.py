@@ -28,7 +28,7 @@ def echo(text: str, *, err: bool = False) -> None:
 
 
 def say(sentence: str) -> None:
-    """Print one sentence on standard error, on one line; where that is full or closed, the status alone tells it."""
+    """Print one sentence on standard error, on one line; nothing where that is full or closed."""
     with suppress(OSError):
         echo(f"btests: {printable(sentence)}", err=True)
 

@@ -20,7 +20,7 @@ from btests.report.number_format import MINUS, duration
 
 Mask = npt.NDArray[np.bool_]
 
-#: What `kind_of` says of lists of numbers.
+#: Kind of lists of numbers, as `kind_of` returns it.
 VECTORS = "lists of numbers"
 
 #: Kinds of columns.

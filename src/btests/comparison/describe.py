@@ -114,7 +114,7 @@ def _detectable(columns: Sequence[Cells], tests: Tests, options: Options) -> dic
 
 
 def _many_rows(columns: Sequence[Column], options: Options) -> list[str]:
-    """Return a note where all of several columns changed: that a tolerance tells large changes from small ones."""
+    """Return a note that advises a tolerance where all of several columns changed."""
     n = min((side["rows"] for column in columns for side in (column.a, column.b)), default=0)
     if options.tolerance is not None or len(columns) < 2 or not all(own.changed for own in columns):
         return []

@@ -31,7 +31,7 @@ def amount_styles(text: Any) -> tuple[str, ...]:
     """Return the styles of numbers that fit every cell of a column of text; none without a symbol or a separator.
 
     A style is ``#.#`` or ``#,#`` between what is written before and behind a number, by its decimal mark; the other of
-    the two may group digits. Besides, ``#`` fits cells in which nothing says which of the two it is.
+    the two may group digits. Besides, ``#`` fits cells that do not distinguish the two.
 
     Examples
     --------

@@ -199,7 +199,7 @@ class CsvParser:
         return tuple(arrow("pyarrow.csv").open_csv(arrow().BufferReader(first), **self._options(True)).schema.names)
 
     def fault(self, error: Exception, *, first_row: int = 0, quote: str = "") -> DamagedError:
-        """Return an error that says what is wrong by a message of pyarrow.
+        """Return an error for a message of pyarrow.
 
         Parameters
         ----------

@@ -105,7 +105,7 @@ def _check_text(data: bytes, where: str) -> None:
 
 
 def _complaint(data: bytes, parser: CsvParser, guessed: bool, error: Exception) -> ValueError:
-    """Return an error that says what is wrong with text that pyarrow does not take."""
+    """Return the error for text that pyarrow does not parse."""
     column = _COLUMN.search(str(error))
     if column is not None:
         return _not_text(data, parser, int(column[1]))

@@ -15,7 +15,7 @@ StatisticFactory = Callable[[tuple[Kernel, ...]], Statistic]
 
 
 class Choice(NamedTuple):
-    """What ``statistic`` of :func:`btests.btest` says.
+    """Statistic that was asked for by ``statistic`` of :func:`btests.btest`.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Choice(NamedTuple):
 
 
 def choose_statistic(value: Any, dtype: str, *, shares_flips: bool = True) -> Choice:
-    """Return what a value of ``statistic`` says, or raise.
+    """Return the choice that a value of ``statistic`` stands for, or raise.
 
     ``shares_flips`` is whether the null distribution is that of :class:`btests.SignFlip`, which features need.
     """

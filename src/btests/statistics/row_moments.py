@@ -111,7 +111,7 @@ def two_sample_moments(values: Values, sizes: tuple[float, float], weight: float
     ``2 E k~(x, x')^2 / b (b - 1) + 2 E k~(y, y')^2 / c (c - 1) + 4 E k~(x, y)^2 / b c``. The sample variance of the
     estimated witness has the noise of the rows that it is estimated with, whose expectation is subtracted.
     """
-    constant = values.xy[0, 0]  # no MMD sees it, and what is left of a wide kernel keeps its digits
+    constant = values.xy[0, 0]  # the MMD does not depend on it; the differences of a wide kernel keep their digits
     xx, xy, yx, yy = (k - constant for k in values)
     for inner in (xx, yy):
         np.fill_diagonal(inner, 0.0)
