@@ -20,11 +20,11 @@ Rows = npt.NDArray[Any]
 # Look for NaN in slices of this many numbers: the mask of all data at once would cost an eighth of them in memory.
 _SLICE = 2**20
 
-# Up to here every whole number is a float.
-_LAST_WHOLE = 2**53
+#: Every integer up to this is exact as a float64.
+LAST_WHOLE = 2**53
 
-# Larger cells would overflow in a difference.
-_LARGEST = np.float64(1e300)
+#: Larger cells would overflow in a difference.
+LARGEST = np.float64(1e300)
 
 
 def check_samples(x: object, y: object, *, objects_allowed: bool, objects_wanted: bool = False) -> tuple[Rows, Rows]:
@@ -134,7 +134,7 @@ def _frame_rows(name: str, frame: Any, present: list[str], wanted: list[str]) ->
             where = f"column {column!r} of {name}"
             _refuse_missing(where, cells)
             raise TypeError(f"{where} holds {cells.dtype}, not numbers; encode or drop it{ENCODING}")
-        _warn_of_huge_whole_numbers(f"column {column!r} of {name}", cells)
+        warn_of_huge_whole_numbers(cells, f"column {column!r} of {name}")
         columns.append(cells.astype(np.float64))
     if not columns:
         raise ValueError(f"{name} has no columns")
@@ -170,7 +170,7 @@ def _rows(
             raise ValueError(f"{name} must have rows and columns, (n, d) or (n,), got shape {array.shape}{more}")
         if array.ndim == 2 and array.shape[1] == 0:
             raise ValueError(f"{name} has no columns")
-        _warn_of_huge_whole_numbers(name, array)
+        warn_of_huge_whole_numbers(array, name)
         rows = array.reshape(len(array), -1) if len(array) else array.reshape(0, 1)
         return np.ascontiguousarray(rows, dtype=np.float32 if rows.dtype == np.float32 else np.float64)
     if array.size == 0 and isinstance(value, Sequence) and len(value) == 0:
@@ -212,15 +212,18 @@ def _refuse_listed_batches(name: str, value: Any) -> None:
         )
 
 
-def _warn_of_huge_whole_numbers(name: str, cells: Rows) -> None:
-    if cells.dtype.kind in "iu" and cells.dtype.itemsize == 8 and cells.size:
-        largest = max(int(cells.max()), -int(cells.min()))
-        if largest > _LAST_WHOLE:
-            warn(
-                f"{name} has whole numbers up to {largest:.3g}; beyond 2^53 floats cannot tell neighbours apart: "
-                "subtract a common offset first",
-                PrecisionWarning,
-            )
+def warn_of_huge_whole_numbers(cells: Rows, label: str, *, whole: bool = False) -> None:
+    """Warn if integers, or floats that were ``whole`` numbers in text, are too large to be exact as floats."""
+    if not cells.size or not (whole or (cells.dtype.kind in "iu" and cells.dtype.itemsize == 8)):
+        return
+    largest = max(int(cells.max()), -int(cells.min()))
+    # As a float, 2^53 may have been its neighbour.
+    if largest > LAST_WHOLE - whole:
+        warn(
+            f"{label} has whole numbers up to {largest:.3g}; beyond 2^53 floats cannot tell neighbours apart: "
+            "subtract a common offset first",
+            PrecisionWarning,
+        )
 
 
 def _objects(name: str, value: Any) -> Rows:
@@ -246,9 +249,9 @@ def _check_cells(name: str, rows: Rows, names: list[str] | None) -> None:
     step = max(1, _SLICE // rows.shape[1])
     for start in range(0, len(rows), step):
         part = rows[start : start + step]
-        if part.min() >= -_LARGEST and part.max() <= _LARGEST:  # False for NaN
+        if part.min() >= -LARGEST and part.max() <= LARGEST:  # False for NaN
             continue
-        row, column = np.argwhere(~(np.abs(part) <= _LARGEST))[0]
+        row, column = np.argwhere(~(np.abs(part) <= LARGEST))[0]
         cell = float(part[row, column])
         place = f"cell in row {start + row}, column {column if names is None else repr(str(names[column]))}"
         if math.isfinite(cell):

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from btests._imports import arrow
 from btests.comparison.format import option, plain
 from btests.comparison.vectors import principal_coordinates
-from btests.data.vector_column import is_list
+from btests.data.record_batches import is_list
 from btests.plan import Array, Index
 from btests.report.number_format import MINUS, duration
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from btests._imports import arrow
 from btests.comparison.format import percent
-from btests.data.vector_column import vector_rows
+from btests.data.record_batches import vector_rows
 from btests.plan import Array
 
 #: Coordinates of vectors at most; longer ones are projected to so many random directions, which keep distances.

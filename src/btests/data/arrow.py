@@ -20,7 +20,7 @@ from btests.data.column_source import ColumnSource
 from btests.data.columnar import FileLayout, batches, layout, outline
 from btests.data.errors import DamagedError, reading
 from btests.data.formats import LONGEST, refuse_misnamed
-from btests.data.vector_column import is_list, vector_rows
+from btests.data.record_batches import is_list, vector_rows
 from btests.plan import Index
 
 # Numbers of a record batch of vectors at most, unless one row has more.

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from btests._validation import column_names
-from btests.data.cell_checks import check_cells, outcome, warn_of_huge_whole_numbers
+from btests._validation import column_names, warn_of_huge_whole_numbers
+from btests.data.cell_checks import check_cells, outcome
 from btests.data.row_permutation import BUFFER_ROWS
 from btests.data.source import Rows
 

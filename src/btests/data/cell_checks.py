@@ -9,21 +9,15 @@ from typing import Any
 import numpy as np
 
 from btests._imports import arrow
-from btests._warnings import PrecisionWarning, warn
+from btests._validation import LARGEST, LAST_WHOLE, warn_of_huge_whole_numbers
 from btests.data.source import Rows
-
-# Larger cells would overflow in a difference.
-_LARGEST = np.float64(1e300)
-
-# Every integer up to this is exact as a float64.
-_LAST_WHOLE = 2**53
 
 
 def check_cells(rows: Rows, label: str, names: tuple[str, ...] | None, number: Callable[[int], int]) -> Rows:
     """Return rows (m, d) unless a cell is NaN, infinite or beyond 1e300; ``number`` gives the place of a row."""
-    if not rows.size or (rows.min() >= -_LARGEST and rows.max() <= _LARGEST):  # False for NaN
+    if not rows.size or (rows.min() >= -LARGEST and rows.max() <= LARGEST):  # False for NaN
         return rows
-    i, j = np.argwhere(~(np.abs(rows) <= _LARGEST))[0].tolist()
+    i, j = np.argwhere(~(np.abs(rows) <= LARGEST))[0].tolist()
     cell = float(rows[i, j])
     place = f"cell in row {number(i)}, column {j if names is None else repr(names[j])}"
     if math.isfinite(cell):
@@ -32,24 +26,10 @@ def check_cells(rows: Rows, label: str, names: tuple[str, ...] | None, number: C
     raise ValueError(f"{label} has {kind} {place}; drop or fill such rows first")
 
 
-def warn_of_huge_whole_numbers(cells: Rows, label: str, *, whole: bool = False) -> None:
-    """Warn if integers, or floats that were ``whole`` numbers in text, are too large to be exact as floats."""
-    if not cells.size or not (whole or (cells.dtype.kind in "iu" and cells.dtype.itemsize == 8)):
-        return
-    largest = max(int(cells.max()), -int(cells.min()))
-    # As a float, 2^53 may have been its neighbour.
-    if largest > _LAST_WHOLE - whole:
-        warn(
-            f"{label} has whole numbers up to {largest:.3g}; beyond 2^53 floats cannot tell neighbours apart: "
-            "subtract a common offset first",
-            PrecisionWarning,
-        )
-
-
 def beyond_whole(column: Any) -> bool:
     """Return whether an arrow column of floats has some beyond 2^53."""
     ends = arrow("pyarrow.compute").min_max(column).as_py()
-    return ends["min"] is not None and max(ends["max"], -ends["min"]) >= _LAST_WHOLE
+    return ends["min"] is not None and max(ends["max"], -ends["min"]) >= LAST_WHOLE
 
 
 def outcome(dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from btests._text import converting
-from btests.data.cell_checks import check_cells, choose_columns, outcome, warn_of_huge_whole_numbers
+from btests._validation import warn_of_huge_whole_numbers
+from btests.data.cell_checks import check_cells, choose_columns, outcome
 from btests.data.source import Rows
 from btests.plan import Index
 

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from btests._text import shortly
-from btests.data.cell_checks import check_cells, outcome, warn_of_huge_whole_numbers
+from btests._validation import warn_of_huge_whole_numbers
+from btests.data.cell_checks import check_cells, outcome
 from btests.data.errors import DamagedError, reading
 from btests.data.formats import LONGEST, NUMPY, ZIP, refuse_misnamed
 from btests.data.numpy_files import NpyHeader, read_header

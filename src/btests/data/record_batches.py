@@ -1,11 +1,15 @@
-"""Types and memory of record batches: dictionaries, views and runs, and texts for which a few bytes of a file stand."""
+"""Types and memory of record batches: dictionaries, views, runs, lists, and texts longer than their bytes in a file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
+from btests._coordinates import unlike
 from btests._imports import arrow
+from btests._validation import Rows
 
 #: Bytes of texts in a batch at most, unless one row has more.
 TEXT_BYTES = 2**23
@@ -137,3 +141,35 @@ def plain(batch: Any) -> Any:
         return batch
     columns = [pc.cast(c, c.type.value_type) if pa.types.is_dictionary(c.type) else c for c in batch.columns]
     return pa.record_batch(columns, names=batch.schema.names)
+
+
+def is_list(dtype: Any) -> bool:
+    """Return whether cells of an arrow type are lists of numbers."""
+    types = arrow().types
+    is_any = types.is_list(dtype) or types.is_large_list(dtype) or types.is_fixed_size_list(dtype)
+    return bool(is_any and (types.is_integer(dtype.value_type) or types.is_floating(dtype.value_type)))
+
+
+def vector_rows(column: Any, width: int, where: str, first_row: int = 0) -> Rows:
+    """Return an arrow array of lists as rows of numbers (n, width); raise unless all have that length.
+
+    Parameters
+    ----------
+    column : pyarrow.Array
+        The lists.
+    width : int
+        Their length.
+    where : str
+        The column in messages.
+    first_row : int
+        Rows before the first of these.
+    """
+    if column.null_count:
+        row = first_row + column.is_null().index(True).as_py()
+        raise ValueError(f"{where} has a missing cell in row {row}; drop or fill such rows first")
+    lengths = arrow("pyarrow.compute").list_value_length(column).to_numpy(zero_copy_only=False)
+    odd = np.flatnonzero(lengths != width)
+    if odd.size:
+        raise unlike(where, first_row + int(odd[0]), int(lengths[odd[0]]), width)
+    found: Rows = column.flatten().to_numpy(zero_copy_only=False).reshape(len(column), width)
+    return found
