@@ -88,6 +88,16 @@ def test_frames_and_files_hold_the_same_vectors(shell: Shell) -> None:
     assert btests.compare(third, by="side", seed=0).pvalue <= 1.0
 
 
+def test_bits_do_not_depend_on_the_parts_of_a_column() -> None:
+    a, b = _table(1, d=200), _table(2, d=200, n=250)
+    expected = btests.compare(a, b, seed=0).to_dict()
+    for size in (1, 13):
+        parts = [pa.concat_tables([own.slice(k, size) for k in range(0, own.num_rows, size)]) for own in (a, b)]
+        found = btests.compare(*parts, seed=0).to_dict()
+        for part in ("verdict", "columns", "blocks", "effect", "relations"):
+            assert json.dumps(found[part]) == json.dumps(expected[part]), part
+
+
 def test_missing_vectors_are_missing_cells() -> None:
     rows = _table(1).to_pydict()
     for i in range(0, 300, 7):

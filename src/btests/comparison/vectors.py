@@ -18,6 +18,9 @@ MOST_COORDINATES = 64
 # The fourth powers of larger numbers overflow, or sums of many of them.
 _LARGEST = 1e70
 
+# Rows that are projected at a time: the last bits depend on it, and not on the parts in which a table was read.
+_ROWS = 2**12
+
 # Seeds of the directions and of the frequencies, which do not depend on the data.
 _DIRECTIONS, _FREQUENCIES = 20_001, 20_002
 
@@ -71,8 +74,8 @@ def _projected(name: str, column: Any, width: int, side: str) -> Array:
     directions = None
     if width > k:
         directions = np.random.default_rng(_DIRECTIONS).normal(size=(width, k)) / np.sqrt(k)
-    start = 0
-    for chunk in column.chunks:
+    for start in range(0, len(column), _ROWS):
+        chunk = arrow().concat_arrays(column.slice(start, _ROWS).chunks)
         rows = np.flatnonzero(chunk.is_valid().to_numpy(zero_copy_only=False))
         values = vector_rows(chunk.drop_null(), width, f"column {name!r} of {side}").astype(np.float64)
         large = np.flatnonzero((np.abs(values) > _LARGEST).any(axis=1))
@@ -81,7 +84,6 @@ def _projected(name: str, column: Any, width: int, side: str) -> Array:
             row = start + int(rows[large[0]]) + 1
             raise ValueError(f"column {name!r} of {side} has {what} in row {row}; replace such cells")
         found[start + rows] = values if directions is None else values @ directions
-        start += len(chunk)
     return found
 
 
