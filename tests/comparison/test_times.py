@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import btests
+from btests.comparison.cells import pool
 from btests.comparison.text_styles import read_texts
 from tests.comparison.conftest import Shell
 
@@ -94,3 +95,25 @@ def test_days_that_do_not_exist_are_no_dates(form: str) -> None:
     assert (found, a.type) == ("", pa.string())
     assert notes == [f"column 'd' holds dates as text, not all of one form ({wrong!r}): taken as text"]
     assert read((pa.chunked_array([days]), pa.chunked_array([days])), "d", [])[2] == form
+
+
+@pytest.mark.parametrize(
+    "make", [pa.timestamp, pa.duration, lambda unit: (pa.time32 if unit in ("s", "ms") else pa.time64)(unit)]
+)
+def test_units_of_times_have_the_same_bits(make: Any) -> None:
+    milliseconds = np.random.default_rng(0).integers(-(10**12) if make is pa.timestamp else 0, 80_000_000, 500)
+    dtype = make("ms")
+    column = pa.chunked_array(
+        [pa.array(milliseconds.astype("int32" if pa.types.is_time32(dtype) else "int64")).cast(dtype)]
+    )
+    expected = pool("t", column, column.slice(0, 0)).values
+    for unit in ("us", "ns"):
+        own = column.cast(make(unit))
+        np.testing.assert_array_equal(pool("t", own, own.slice(0, 0)).values, expected)
+    assert np.abs(expected - milliseconds / 1000.0).max() < 1e-6
+
+
+def test_days_are_seconds() -> None:
+    days = pa.chunked_array([pa.array([datetime.date(1, 1, 1), None, datetime.date(9999, 12, 31)])])
+    both = [pool("d", own, own.slice(0, 0)).values for own in (days, days.cast(pa.date64()))]
+    np.testing.assert_array_equal(both, [[-719162 * 86400.0, 0.0, 2932896 * 86400.0]] * 2)

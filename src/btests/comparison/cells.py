@@ -219,28 +219,41 @@ def pool(
     return Cells(name, kind, values, missing, len(a), unit=unit)
 
 
+# Parts of a second in the units of arrow.
+_PARTS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
 def _numbers(column: Any, kind: str) -> tuple[Array, str]:
     """Return an arrow column as float64, NaN where missing, and the unit."""
     pa, pc = arrow(), import_module("pyarrow.compute")
     column = decoded(column)
     t, dtype = pa.types, column.type
-    unit, factor = "", 1.0
+    unit, parts = "", 1
     if kind == "time" and t.is_date(dtype):
         # Dates in milliseconds may be beyond those in days.
         days = pc.divide(pc.cast(column, pa.int64()), 86_400_000) if t.is_date64(dtype) else pc.cast(column, pa.int32())
-        column, unit, factor = days, "date", 86400.0
+        column, unit = pc.multiply(pc.cast(days, pa.int64()), 86_400), "date"
     elif kind == "time" and t.is_time(dtype):
-        factor = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}[dtype.unit]
+        parts = _PARTS[dtype.unit]
         column, unit = pc.cast(column, pa.int32() if t.is_time32(dtype) else pa.int64()), "time"
     elif t.is_null(dtype):
         unit = "" if kind == "time" else "integer"
     elif kind == "time" or t.is_duration(dtype):
-        factor = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}[dtype.unit]
+        parts = _PARTS[dtype.unit]
         column, unit = pc.cast(column, pa.int64()), "timestamp" if kind == "time" else "duration"
     elif t.is_integer(dtype):
         unit = "integer"
-    values = pc.cast(column, pa.float64(), safe=False).to_numpy()
-    return np.array(values, dtype=np.float64) * factor, unit
+    if parts == 1:
+        return _floats(column), unit
+    # The number nearest to the time, whatever its unit: those of nanoseconds have more digits than floats.
+    whole = pc.divide(column, pa.scalar(parts, column.type))
+    rest = pc.subtract(column, pc.multiply(whole, pa.scalar(parts, column.type)))
+    return _floats(whole) + _floats(rest) / parts, unit
+
+
+def _floats(column: Any) -> Array:
+    pa, pc = arrow(), import_module("pyarrow.compute")
+    return np.array(pc.cast(column, pa.float64(), safe=False).to_numpy(), dtype=np.float64)
 
 
 def _categories(name: str, a: Any, b: Any) -> Cells:
