@@ -201,7 +201,7 @@ def energy_test(x: Any, y: Any, *, exponent: float = 1.0, **options: Any) -> Tes
 
     Parameters
     ----------
-    x, y
+    x, y : array_like, data frame, path, dask collection, or iterator of batches
         Samples, as in :func:`btest`.
     exponent : float
         Exponent of the Euclidean distances, between 0 and 2.

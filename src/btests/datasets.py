@@ -29,19 +29,19 @@ def blobs(
 
     The centres are (15 i, 15 j), i, j = 1 .. 5, and each point takes one of them uniformly at random. P and Q differ
     in the shape of a blob alone, at a scale much finer than that of the grid: a kernel as wide as the data misses it.
-    (The paper's text gives the two names the other way round; no test here minds.)
+    (The paper's text has the two names the other way round.)
 
     Parameters
     ----------
-    n
+    n : int
         Number of points.
-    rng
+    rng : numpy.random.Generator
         Source of randomness.
-    rotated
+    rotated : bool
         True for P, covariance with eigenvalues 10 and 1, its long axis turned by pi/4; False for Q, covariance 1.
-    long_axis
+    long_axis : float
         The larger eigenvalue of P, in place of 10.
-    n_side
+    n_side : int
         Blobs along each side of the grid, 5 in the paper.
 
     Examples

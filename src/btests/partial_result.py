@@ -41,7 +41,7 @@ _PARTNERS = "rows of one number are partners: two streams that are each sorted w
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PartialResult:
-    """What all blocks so far have left behind; ``a + b`` joins the partial results of different blocks, in any order.
+    """Values and moments of the blocks so far; ``a + b`` joins the partial results of different blocks, in any order.
 
     Block values and the sums that sign flips act on: everything that a null, an interval, a tolerance or the choice
     among the kernels needs, in less than a megabyte for each kernel and eight bytes for each block. Results of chunks
@@ -49,21 +49,23 @@ class PartialResult:
 
     Attributes
     ----------
-    kernels
+    kernels : tuple of Kernel
         One, or the members of a family that is tested at once.
-    summaries
+    summaries : tuple of Summary
         The summary of each kernel on the same blocks.
-    seed
-        For the null.
-    correction, weights
-        How a family is corrected for: see :class:`btests.Aggregate`.
-    engine, order, n_pending
+    seed : int
+        Seed of the null distribution.
+    correction : str
+    weights : tuple of float, optional
+        Correction for several kernels: see :class:`btests.Aggregate`.
+    engine, order : str
+    n_pending : (int, int)
         As in :class:`btests.TestResult`.
-    width
+    width : int, optional
         Columns of the rows; None if unknown.
-    dtype
-        Of the arithmetic, ``float64`` or ``float32``.
-    features
+    dtype : {"float64", "float32"}
+        Arithmetic of the compiled loops.
+    features : StreamedFeatures, optional
         Features whose sums over rows are in the summaries, one for each level of their frequencies; None for blocks.
     """
 
@@ -140,7 +142,8 @@ class PartialResult:
 
         Parameters
         ----------
-        null, n_threads
+        null : Null, str or None
+        n_threads : int, optional
             As in :func:`btests.btest`.
         """
         n_threads = check_threads(n_threads)

@@ -53,22 +53,26 @@ class Procedure:
 
     Attributes
     ----------
-    kernel, null, seed
-        As in :func:`btests.btest`, None and names for kernels included.
-    setting
+    kernel : Kernel, Selector, Aggregate, str or None
+        As in :func:`btests.btest`.
+    null : Null
+        Null distribution.
+    seed : int
+        Seed of the shuffle and of the null distribution.
+    setting : Setting
         How blocks are made and computed.
-    order
-        How rows are put in order.
-    began
-        When the work began, on ``time.perf_counter``.
-    scale
+    order : str
+        Order of the rows: see :attr:`btests.TestResult.order`.
+    began : float
+        Start of the work on ``time.perf_counter``.
+    scale : bool or None
         Whether each column is divided by its robust pooled scale; None is no, with a warning where scales differ by
         orders of magnitude.
-    names
+    names : sequence of str or None
         Of the columns, for that warning.
-    paired
+    paired : bool
         Whether rows i of x and of y are of one subject.
-    statistic
+    statistic : callable or None
         Makes the statistic from the kernels; None is :class:`btests.MMD`.
     """
 
@@ -240,7 +244,9 @@ def run_test(
         Computes the blocks.
     null : Null
         Null distribution.
-    seed, provenance, n_threads
+    seed : int
+    provenance : Provenance, optional
+    n_threads : int, optional
         See :func:`btests.conclude.conclude`.
 
     Returns

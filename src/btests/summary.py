@@ -51,15 +51,15 @@ class RowMoments(NamedTuple):
 
     Attributes
     ----------
-    unit
+    unit : float
         Of block values, whose powers the other moments are in: squares of tiny numbers vanish.
-    variance
+    variance : float
         Variance of the value of one block.
-    linear
+    linear : float
         Part of its third cumulant that is due to the skewness of the projections.
-    interaction
+    interaction : float
         Part of its third cumulant that is due to pairs of rows.
-    degrees
+    degrees : float
         Degrees of freedom of ``variance``.
     """
 

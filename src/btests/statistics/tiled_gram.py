@@ -59,15 +59,15 @@ class Margins:
 
     Attributes
     ----------
-    n_x, n_y
+    n_x, n_y : int
         Rows of the samples.
-    row_sums
-        Sums of the rows of K0 over the columns of x, and over those of y: (N, 2).
-    diagonal
-        The diagonal of K: (N,).
-    pairs
+    row_sums : ndarray of shape (N, 2)
+        Sums of the rows of K0 over the columns of x, and over those of y.
+    diagonal : ndarray of shape (N,)
+        The diagonal of K.
+    pairs : float
         The sum of k(x_a, y_a) over rows at the same place, 0 for samples of different lengths.
-    norm
+    norm : float
         The square root of the sum of squares of K0.
     """
 

@@ -50,7 +50,8 @@ class Stream:
         Seed of the null distribution.
     part : int
         Number of this stream among several whose partial results are added; each needs a number of its own.
-    dtype, n_threads
+    dtype : {"float64", "float32"}
+    n_threads : int, optional
         As in :func:`btests.btest`.
     statistic : {"blocks", "features"}, callable or None
         As in :func:`btests.btest`; None is ``"blocks"``. With ``"features"`` all pairs of rows count, by 128 random
