@@ -82,6 +82,7 @@ def _files() -> dict[str, bytes]:
         "deep/er/a.csv": text,
         "b.csv": _csv(_table(2)),
         "noname": text,
+        "login.csv": b"\n<!DOCTYPE html>\n<html>\n<p>Who are you?\n<p>You may not.\n</html>\n",
         "a.csv.gz": gzip.compress(text),
         "a.parquet": _bytes(pq.write_table, table),
         "a.feather": _bytes(feather.write_feather, table),
@@ -174,6 +175,11 @@ def test_trouble_is_one_sentence(site: Site, shell: Shell) -> None:
     assert "answers with status 500" in refused("500", "a.csv")
     assert "redirects it in a circle" in refused("circle", "a.csv")
     assert "its end is missing" in refused("cut", "a.csv")
+    assert "redirects it to what is no address of http:// or https://" in refused("file", "a.csv")
+    assert "the answer of the server is not valid HTTP" in refused("foreign", "a.csv")
+    assert "closed the connection without an answer" in refused("silent", "a.csv")
+    login = site.url("plain", "login.csv")
+    assert f"'{login}' is an HTML page" in shell.refused(login, login)
     assert f"'{site.url('plain', 'bad.parquet')}' is damaged" in refused("plain", "bad.parquet")
     assert "name one of them, such as 'http://127.0.0.1" in refused("plain", "t.db")
     assert "did you mean" in refused("plain", "t.db::oter")

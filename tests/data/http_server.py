@@ -15,7 +15,8 @@ class Site:
     """Files by their names, and what was asked for.
 
     The first part of a path says how the file is sent: ``plain``, ``ranges`` (parts of it if they are asked for),
-    ``redirect``, ``circle``, ``cut`` (half of it), ``stalled``, ``drops`` (a byte at a time), or a status
+    ``redirect``, ``circle``, ``file`` (a redirect to a file), ``silent``, ``foreign`` (no HTTP), ``cut`` (half of it),
+    ``stalled``, ``drops`` (a byte at a time), or a status
     such as ``403``.
     """
 
@@ -57,14 +58,21 @@ def serving(files: dict[str, bytes]) -> Iterator[Site]:
         thread.join()
 
 
+# Beginnings of redirects.
+_LOCATIONS = {"redirect": "/plain/", "file": "file:///etc/"}
+
+
 def _answer(request: BaseHTTPRequestHandler, site: Site) -> None:
     site.asked.append(request.path)
     how, _, name = urlsplit(request.path).path.removeprefix("/").partition("/")
     data = site.files.get(name)
-    if how in ("redirect", "circle"):
+    if how in ("redirect", "circle", "file"):
         request.send_response(302)
-        request.send_header("Location", f"/{'plain' if how == 'redirect' else how}/{name}")
+        request.send_header("Location", _LOCATIONS.get(how, f"/{how}/") + name)
         request.end_headers()
+        return
+    if how in ("silent", "foreign"):
+        request.wfile.write(b"SSH-2.0-none\r\n" if how == "foreign" else b"")
         return
     if data is None or how.isdigit():
         request.send_error(int(how) if how.isdigit() else 404)

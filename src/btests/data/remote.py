@@ -19,7 +19,7 @@ from btests._imports import optional
 from btests._memory import amount
 from btests._text import shortly
 from btests.data.errors import DamagedError, LargeError, MissingFileError
-from btests.data.formats import INSIDE
+from btests.data.formats import INSIDE, UTF_8
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 
@@ -31,6 +31,9 @@ _PACKAGES = {
     **dict.fromkeys(("az", "abfs"), "adlfs"),
     "hf": "huggingface_hub",
 }
+
+# Bytes that show whether a page came in place of a file.
+_START = 1024
 
 # Names of temporary folders begin so, and characters of each part of the path in them.
 _PREFIX, _LONGEST = "btests-remote-", 200
@@ -203,6 +206,10 @@ def _fetch(scheme: str, address: str, name: str, target: str, limits: TimeLimits
         raise _explained(error, name) from None
     if not os.path.isfile(target):
         raise ValueError(f"{name!r} is a folder; name a single file")
+    with open(target, "rb") as file:
+        start = file.read(_START).removeprefix(UTF_8).lstrip().lower()
+    if start.startswith((b"<!doctype html", b"<html")):  # two such pages would be tables of one column
+        raise DamagedError(f"{name!r} is an HTML page, such as one to log in or of an error, and no table")
 
 
 @contextmanager
@@ -252,6 +259,11 @@ _REASONS = {
     **dict.fromkeys(("ConnectionTimeoutError", "ServerTimeoutError"), "its host does not answer in time"),
     **dict.fromkeys(("SocketTimeoutError", "FSTimeoutError", "TimeoutError"), "its host stopped answering"),
     "TooManyRedirects": "the server redirects it in a circle",
+    **dict.fromkeys(
+        ("NonHttpUrlRedirectClientError", "InvalidUrlRedirectClientError"),
+        "the server redirects it to what is no address of http:// or https://",
+    ),
+    "ServerDisconnectedError": "the server closed the connection without an answer",
     "PermissionError": "it is not for everybody, or not with these credentials",
     "NoCredentialsError": "it needs credentials, and there are none",
 }
@@ -262,6 +274,8 @@ def _explained(error: Exception, name: str) -> ValueError:
     status = getattr(error, "status", None)
     if isinstance(error, FileNotFoundError) or status == 404:
         return MissingFileError(f"there is no file {name!r}")
+    if status == 400 and error.__cause__ is not None:  # aiohttp could not parse the answer
+        return ValueError(f"{name!r} cannot be fetched: the answer of the server is not valid HTTP")
     if isinstance(status, int) and status:
         return ValueError(f"{name!r} cannot be fetched: the server answers with status {status}")
     why = _REASONS.get(type(error).__name__) or shortly(
