@@ -138,6 +138,8 @@ def test_arrays(shell: Shell) -> None:
     np.savez("p.npz", u=x[:, 0], v=x[:, 1])
     np.savez("q.npz", u=y[:, 0], v=y[:, 1])
     assert btests.compare("p.npz", "q.npz", seed=0).columns[0].name == "v"
+    with pytest.raises(ValueError, match=r"an array of 3 dimensions; \.reshape\(n, -1\) makes n rows"):
+        btests.compare(np.zeros((9, 2, 2)), y)
     np.savez("both.npz", x=x, y=y[:-1])
     assert btests.compare("both.npz::x", "y.npz::arr_0", seed=0).pvalue == btests.compare(x, y, seed=0).pvalue
     with pytest.raises(ValueError, match=r"name one of them, such as 'both\.npz::x'"):

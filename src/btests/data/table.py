@@ -54,7 +54,7 @@ def from_arrays(arrays: Mapping[str, np.ndarray[Any, Any]], where: str) -> Any:
             names.append(name or "x0")
             columns.append(array)
         else:
-            raise ValueError(f"{where!r} has an array of {array.ndim} dimensions; rows and columns are two")
+            raise ValueError(f"{where!r} has an array of {array.ndim} dimensions; .reshape(n, -1) makes n rows")
     lengths = {len(column) for column in columns}
     if len(lengths) > 1:
         such = (
