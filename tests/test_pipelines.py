@@ -151,6 +151,12 @@ def test_options_from_a_file(folder: Path) -> None:
     assert run("--config", "pyproject.toml", "--alpha", "0.04", "--fail-on", "difference")[0] == 1
 
 
+def test_both_files_may_have_the_table_of_the_tool(folder: Path) -> None:
+    (folder / "btests.toml").write_text("[tool.btests]\ntolerance = 0.01\n")
+    status, text = run()
+    assert (status, "options from btests.toml: tolerance" in " ".join(text.split())) == (1, True)
+
+
 def test_a_file_of_another_tool_is_left_alone(folder: Path) -> None:
     (folder / "pyproject.toml").write_text("[tool.black]\nline-length = = 3\n")
     assert run()[0] == 1

@@ -48,7 +48,7 @@ def _values(path: Path, *, is_named: bool) -> dict[str, Any] | None:
         found = tomllib.loads(text.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:  # also of int(), which takes no text of 4301 digits
         raise click.UsageError(f"{str(path)!r} is not valid TOML: {shortly(error)}.") from None
-    if not is_project:
+    if not is_project and "tool" not in found:
         return found
     tools = found.get("tool", {})
     own = tools.get("btests") if isinstance(tools, dict) else None
