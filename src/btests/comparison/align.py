@@ -10,6 +10,7 @@ import numpy as np
 from btests.comparison.cells import KINDS, VECTORS, Cells, kind_of, pool
 from btests.comparison.column_types import prepared
 from btests.comparison.compare_options import Options, require_columns, require_common_columns
+from btests.comparison.coordinate_means import coordinate_means
 from btests.comparison.format import SAME_ROWS, option, quoted_list, some_of
 from btests.comparison.identifiers import DistinctCount, why_excluded, why_numbering
 from btests.comparison.row_units import hint_at_units
@@ -17,6 +18,7 @@ from btests.comparison.sources import Loaded
 from btests.comparison.tokens import first_text, hint_at_codes, hint_at_marks
 from btests.comparison.vectors import n_numbers, why_no_vectors
 from btests.data.column_type import ColumnType
+from btests.data.images import image_shape
 from btests.plan import Index
 
 
@@ -62,8 +64,12 @@ def pooled_columns(
             cells = pool(name, a, b, (one.name, two.name))
             why = why_excluded(cells, named=True)
         if why is None:
+            if cells.vectors is not None:
+                width = n_numbers(parts)
+                means = coordinate_means(parts, width, image_shape(sides[0].table.schema.field(name)))
+                cells = replace(cells, means=means)
+                notes.append(_note_on_vectors(cells, width))
             columns.append(cells)
-            notes.extend([] if cells.vectors is None else [_note_on_vectors(cells, n_numbers(parts))])
         else:
             excluded.append((name, why))
     if not columns:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from btests._imports import arrow
+from btests.comparison.coordinate_means import CoordinateMeans
 from btests.comparison.format import option, plain
 from btests.comparison.vectors import principal_coordinates
 from btests.data.record_batches import is_list
@@ -57,6 +58,8 @@ class Cells:
         of durations; else empty.
     vectors : ndarray of shape (n, k), or None
         Of a column of vectors, their coordinates, 0 where missing; ``values`` are those of the first direction.
+    means : CoordinateMeans, optional
+        Of a column of vectors, the means at each of their numbers.
     """
 
     name: str
@@ -67,6 +70,7 @@ class Cells:
     levels: tuple[str, ...] = ()
     unit: str = ""
     vectors: Array | None = None
+    means: CoordinateMeans | None = None
 
     def __len__(self) -> int:
         return len(self.values)

@@ -77,6 +77,7 @@ def column_chart(cells: Cells, names: tuple[str, str]) -> dict[str, Any]:
         "below": below,
         "above": above,
         "missing": missing,
+        **({} if cells.means is None else {"coordinates": cells.means.to_dict()}),
     }
 
 

@@ -75,8 +75,10 @@ def load(
     if isinstance(source, (str, os.PathLike)):
         with local_copies(os.fspath(source)) as (path,):
             parts = _parts(path, text, skipped, memory, notes)
-            is_one = is_stream(path) or len(TABLES.files(path)) == 1
-            files = () if is_one else tuple((name, len(_cells(part))) for name, part in parts)
+            found = () if is_stream(path) else TABLES.files(path)
+            files = tuple((name, len(_cells(part))) for name, part in parts) if len(found) > 1 else ()
+            if TABLES.are_images(found):
+                files = tuple((name, 1) for name in found)
             return Loaded(_whole(parts), _called(path), RowOrigin(files=files))
     return Loaded(table_of(source, fallback), fallback)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import warnings
 import zlib
@@ -20,6 +21,9 @@ from btests.plan import Index
 
 #: Name of the column of images in tables.
 COLUMN = "image"
+
+# Metadata of this column: rows, columns and colours.
+_SHAPE = b"btests.image"
 
 # Numbers of an image at most.
 _LARGEST = 2**24
@@ -144,7 +148,16 @@ def image_table(name: str, paths: Sequence[str], most_bytes: int | None) -> Any:
         raise LargeError(f"{name!r} holds images of {amount(size)}, and may take {amount(most_bytes)}")
     pa = arrow()
     values = pa.array(source.read(0, source.n_rows).ravel())
-    return pa.table({COLUMN: pa.FixedSizeListArray.from_arrays(values, source.width)})
+    images = pa.FixedSizeListArray.from_arrays(values, source.width)
+    shape = f"{source.size[1]},{source.size[0]},{source.n_colours}"
+    return pa.table([images], schema=pa.schema([pa.field(COLUMN, images.type, metadata={_SHAPE: shape})]))
+
+
+def image_shape(field: Any) -> tuple[int, int, int] | None:
+    """Return rows, columns and colours of the images of an arrow field, None if it does not say them."""
+    text = (field.metadata or {}).get(_SHAPE, b"")
+    found = re.fullmatch(rb"(\d{1,9}),(\d{1,9}),([13])", text)
+    return None if found is None else (int(found[1]), int(found[2]), int(found[3]))
 
 
 def _opened(path: str) -> Any:

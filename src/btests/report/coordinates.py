@@ -1,4 +1,4 @@
-"""Map of numbered columns, such as the pixels of an image: where along them two tables differ."""
+"""Maps of numbered columns and of columns of vectors, such as the pixels of images: where along them tables differ."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from btests.report.heatmap import Axis, regions
-from btests.report.number_format import percent
+from btests.report.number_format import number, percent
 from btests.report.svg import Caption
 from btests.report.ticks import number_marks
 
@@ -21,16 +21,68 @@ _LEAST, _SHARE = 16, 0.5
 # A name with one number, such as pixel17, or with two, such as pixel_0_12 or 3x4.
 _NUMBERED = re.compile(r"(.*?)(?:(\d+)([_x,:]))?(\d+)\D*", re.DOTALL)
 
+_HINT = (
+    "The stronger the colour, the more rows would have to change in that column; which colour says on which side its "
+    "mean is larger. Columns that were not compared are left without colour."
+)
+
+_VECTOR_HINT = (
+    "The stronger the colour, the more standard deviations the means are apart; differences of less than four standard "
+    "errors are left without colour."
+)
+
 # Values of a strip, whose single row is drawn so many times.
 _STRIP = 4
 
 
 class CoordinateMap(NamedTuple):
-    """A drawing, its title, and a sentence on the place of its largest value."""
+    """A drawing with its heading and title, a sentence on the place of its largest value, and what its colours are."""
 
+    heading: str
     title: str
     text: str
+    hint: str
     drawing: Markup
+
+
+def coordinate_maps(columns: Sequence[Mapping[str, Any]], excluded: Sequence[Mapping[str, Any]]) -> list[CoordinateMap]:
+    """Return the map of numbered columns, if they are most of all, and of each column of vectors."""
+    found = coordinate_map(columns, excluded)
+    vectors = (vector_map(place, column) for place, column in enumerate(columns))
+    return ([] if found is None else [found]) + [own for own in vectors if own is not None]
+
+
+def vector_map(place: int, column: Mapping[str, Any]) -> CoordinateMap | None:
+    """Return the map of the differences of the means of a column of vectors; None for another column, or if all are 0.
+
+    Parameters
+    ----------
+    place : int
+        Place of the column, which makes the map's identifier.
+    column : dict
+        The column, of :meth:`Comparison.to_dict`.
+    """
+    means = (column["chart"] or {}).get("coordinates")
+    if means is None or not any(value for row in means["differences"] for value in row):
+        return None
+    grid = [[-value for value in row] for row in means["differences"]]
+    n_rows, n_columns = means["shape"]
+    is_image = n_rows > 1
+    n_cells = len(grid) * len(grid[0])
+    one = "part" if n_cells < n_rows * n_columns else "pixel" if is_image else "number"
+    shape = f"{n_rows} x {n_columns} pixels" if is_image else f"{n_columns} numbers in their order"
+    among = f" in {n_cells} parts" if one == "part" else ""
+    n_differ = sum(value != 0.0 for row in grid for value in row)
+    largest = means["largest"]
+    row, across = largest["row"] * n_rows // len(grid), largest["column"] * n_columns // len(grid[0])
+    where = f"row {row}, column {across}" if is_image else f"number {across}"
+    text = (
+        f"The means of {n_differ} of {n_cells} {one}s differ by more than chance, most at {where} (counted from 0): "
+        f"{number(largest['a'])} \u2192 {number(largest['b'])}."
+    )
+    caption = Caption(f"coordinates-map-{place}", f"Difference of the means of {column['name']}, {shape}{among}", text)
+    drawing = _drawing(caption, grid, (n_rows, n_columns), "number of the vector")
+    return CoordinateMap(f"Where along {column['name']}", caption.title, text, _VECTOR_HINT, drawing)
 
 
 def coordinate_map(columns: Sequence[Mapping[str, Any]], excluded: Sequence[Mapping[str, Any]]) -> CoordinateMap | None:
@@ -57,13 +109,20 @@ def coordinate_map(columns: Sequence[Mapping[str, Any]], excluded: Sequence[Mapp
     among = f"{n_changed} of {len(effects)} numbered columns changed"
     text = f"{among}, {strongest} the most: {percent(abs(effects[strongest]))}."
     caption = Caption("coordinates-map", f"How much each column changed, {shape}", text)
-    across = _axis("column" if n_rows > 1 else "number of the column", n_columns)
+    drawing = _drawing(caption, grid, (n_rows, n_columns), "number of the column")
+    return CoordinateMap("Where along the numbered columns", caption.title, text, _HINT, drawing)
+
+
+def _drawing(caption: Caption, grid: Sequence[Sequence[float]], shape: tuple[int, int], what: str) -> Markup:
+    """Return the map of a grid; a single row is a strip, whose axis has the label ``what``."""
+    n_rows, n_columns = shape
+    across = _axis("column" if n_rows > 1 else what, n_columns)
     # Rows are drawn upwards, and those of an image go down.
     low, high = (-0.5, n_rows - 0.5) if n_rows > 1 else (0.0, 1.0)
     marks = [(n_rows - 1 - value, text) for value, text in number_marks(low, high)] if n_rows > 1 else []
     up: Axis = ("row" if n_rows > 1 else "", (low, high), marks, False)
-    rows = grid[::-1] if n_rows > 1 else grid * _STRIP
-    return CoordinateMap(caption.title, text, regions(caption, across, up, rows, None))
+    rows = grid[::-1] if n_rows > 1 else [grid[0]] * _STRIP
+    return regions(caption, across, up, rows, None)
 
 
 def _axis(label: str, n: int) -> Axis:

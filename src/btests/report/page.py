@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from btests.report import number_format
-from btests.report.coordinates import coordinate_map
+from btests.report.coordinates import coordinate_maps
 from btests.report.figures import (
     bin_names,
     blocks_figure,
@@ -98,6 +98,7 @@ def environment() -> Environment:
     found.filters["words"] = _words
     found.filters["name"] = _name
     found.filters["squared"] = squared
+    found.filters["file_name"] = lambda path: re.split(r"[/\\]", path.rstrip("/\\"))[-1] or path
     found.filters["sentence"] = lambda text: text[:1].upper() + text[1:].rstrip(".") + "."
     return found
 
@@ -195,7 +196,7 @@ def make(comparison: Mapping[str, Any]) -> str:
             null_figures=[null_figure(i, test, data["verdict"]["alpha"]) for i, test in enumerate(data["tests"])],
             blocks=blocks_figure(data["blocks"]) if data.get("blocks") else None,
             charts=[column_figure(i, column, names) for i, column in enumerate(columns[:N_DRAWN])],
-            coordinates=coordinate_map(columns, data["excluded"]) if is_found else None,
+            maps=coordinate_maps(columns, data["excluded"]) if is_found else [],
             witness=witness_figure(data["witness"]) if is_found and data.get("witness") else None,
             ramp=ramp(),
             bin_names=bin_names,
