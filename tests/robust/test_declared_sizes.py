@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sqlite3
+import time
 import tracemalloc
 import zipfile
 from collections.abc import Callable
@@ -17,6 +18,7 @@ import pytest
 
 from btests import btest
 from btests.data import arrow as arrow_source
+from btests.data import workbook_cells
 from btests.data.containers import sqlite_table
 from btests.data.csv_table import typed
 from btests.data.errors import DamagedError, LargeError
@@ -124,3 +126,21 @@ def test_views_that_never_end_are_refused(tmp_path: Path) -> None:
         database.execute(f"CREATE VIEW v AS {numbers} SELECT i FROM n WHERE i < 0")
     with pytest.raises(ValueError, match="never ends"):
         sqlite_table(str(path), "v", None, n_checks=3)
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        b'<c r="A1" ' + b'r="A1" ' * 500_000,
+        b'<c r="A1"><f></f>' + b" " * 3_000_000,
+        b'<c r="A1"><f></f><v>' + b" " * 3_000_000,
+        b"<sheet " + b"a" * 3_000_000,
+        b"<table:table-cell " + b"office:value-type " * 200_000,
+    ],
+    ids=["references", "blanks", "blanks in a value", "a name", "types"],
+)
+def test_long_tags_take_no_longer_than_others(tag: bytes) -> None:
+    began = time.process_time()
+    for name in ("_PLACED", "_FORMULA", "_ROW_OR_CELL", "_ATTRIBUTE"):
+        list(getattr(workbook_cells, name).finditer(tag))
+    assert time.process_time() - began < 10.0  # it was hours

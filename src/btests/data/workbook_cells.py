@@ -24,11 +24,12 @@ _PIECE, _TAG = 2**22, 2**12
 _PARTS = (".xml", ".bin", ".rels")
 _SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
 
-# Cells of Excel that hold something, by letters and number.
-_PLACED = re.compile(rb"""<(?:\w+:)?c\s[^<>]*?\br=["']([A-Z]{1,3})(\d{1,7})["'][^<>]*(?<!/)><""")
+# Cells of Excel that hold something, by letters and number. Here and below nothing is tried twice (?>, *+): tags may be
+# long.
+_PLACED = re.compile(rb"""<(?:\w++:)?c\s(?>[^<>]*?\br=["']([A-Z]{1,3})(\d{1,7})["'])[^<>]*+(?<!/)><""")
 
 # Rows of OpenDocument, and cells that hold something.
-_ROW_OR_CELL = re.compile(rb"<table:table-(row\b[^<>]*|cell\b[^<>]*office:value-type[^<>]*)>")
+_ROW_OR_CELL = re.compile(rb"<table:table-(row\b[^<>]*+|cell\b(?>[^<>]*?office:value-type)[^<>]*+)>")
 _REPEATED = re.compile(rb'number-(?:rows|columns)-repeated="(\d{1,19})"')
 
 
@@ -124,12 +125,13 @@ def _repeated(file: IO[bytes]) -> int:
 
 # Sheets and their parts in the lists of a workbook of Excel, and attributes of them.
 _LISTED = re.compile(rb"<(?:\w+:)?(?:sheet|Relationship)\s[^<>]*>")
-_ATTRIBUTE = re.compile(rb"""([\w:]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_ATTRIBUTE = re.compile(rb"""(?<![\w:])([\w:]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)')""")
 
 # Cells of Excel with a formula and no value.
 _FORMULA = re.compile(
-    rb"""<(?:\w+:)?c\s[^<>]*?\br=["']([A-Z]{1,3})\d{1,7}["'][^<>]*><(?:\w+:)?f\b[^<>]*(?:/>|>[^<>]*</(?:\w+:)?f>)"""
-    rb"""\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?\s*</(?:\w+:)?c>"""
+    rb"""<(?:\w++:)?c\s(?>[^<>]*?\br=["']([A-Z]{1,3})\d{1,7}["'])[^<>]*+><(?:\w++:)?f\b"""
+    rb"""(?>[^<>]*+(?:(?<=/)>|>[^<>]*+</(?:\w++:)?f>))"""
+    rb"""\s*+(?:<(?:\w++:)?v\s*+/>|<(?:\w++:)?v>\s*+</(?:\w++:)?v>)?\s*+</(?:\w++:)?c>"""
 )
 
 
