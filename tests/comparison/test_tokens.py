@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import gzip
+import time
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import btests
+from btests.comparison.text_amounts import amount_styles
+from btests.comparison.tokens import hint_at_marks
 from btests.data.csv_parser import MISSING
 from btests.data.csv_table import read_csv, typed
 from tests.comparison.conftest import Shell
@@ -150,3 +154,12 @@ def test_identifiers_are_found_before_rows_are_drawn() -> None:
     assert dict(found.excluded)["row"] == "it numbers the rows, 0 to 9999"
     assert found.details["rows"]["a"] == 100
     assert found.details["rows"]["a_given"] == 5000
+
+
+@pytest.mark.parametrize("cell", ["9" * 60_000 + "a", "1," * 30_000 + "a", "$" + "9" * 60_000 + "a", "-" * 60_000])
+def test_long_cells_take_no_longer_than_others(cell: str) -> None:
+    began = time.process_time()
+    column = pa.chunked_array([[cell, "1", "2", "3"]])
+    assert hint_at_marks("x", [column]) is None
+    assert amount_styles(column) == ()
+    assert time.process_time() - began < 5.0  # it was a minute

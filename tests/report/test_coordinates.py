@@ -74,3 +74,9 @@ def test_other_tables_have_no_map(names: list[str]) -> None:
 
 def test_without_a_change_there_is_no_map() -> None:
     assert coordinate_map(columns([f"x{i}" for i in range(25)], {}), []) is None
+
+
+@pytest.mark.parametrize("name", ["9" * 60_000 + "a", "9" * 5000])
+def test_names_of_thousands_of_digits_are_no_numbers(name: str) -> None:
+    names = [f"{name}{i}" for i in range(25)]
+    assert coordinate_map(columns(names, {names[3]: 0.5}), []) is None

@@ -23,6 +23,9 @@ _BLANK = "[\\s\u00a0\u202f]"
 _GROUPS = {".": (",",), ",": (r"\.",), "": ()}
 _ALWAYS = ("['\u2019]", "[\u00a0\u202f]")
 
+# Characters of a cell that may be a number at most: the pattern takes the square of its length.
+_LONGEST = 400
+
 # Characters of a cell in a note at most.
 _SHOWN = 40
 
@@ -42,7 +45,8 @@ def amount_styles(text: Any) -> tuple[str, ...]:
     (('#.#', '#,#'), ())
     """
     place = arrow("pyarrow.compute").index(text.is_valid(), True).as_py()
-    found = None if place < 0 else _CELL.match(text[place].as_py())
+    cell = "" if place < 0 else text[place].as_py()
+    found = _CELL.match(cell) if len(cell) <= _LONGEST else None
     if found is None:
         return ()
     before, behind = found[1].strip(), found[3].strip()

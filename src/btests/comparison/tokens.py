@@ -19,6 +19,10 @@ _COMMA_NUMBER = re.compile(r"^\s*[+-]?\d+,\d+\s*$")
 
 # Text of columns whose other cells may be markers, by what it holds.
 _PLAIN = re.compile(_NUMBER)
+
+# Characters of cells that may be numbers: of longer ones these patterns take the square of their length.
+_LONGEST_NUMBER = 400
+
 _LIKE = {
     "numbers": re.compile(f"{_NUMBER}|{_COMMA_NUMBER.pattern}"),
     "numbers with a symbol": re.compile(
@@ -145,6 +149,7 @@ def hint_at_marks(name: str, columns: Sequence[Any]) -> str | None:
     pc = import_module("pyarrow.compute")
     texts = [column for column in columns if kind_of(column.type) == "category"]
     first = [word for column in texts for word in column.slice(0, _FIRST).to_pylist() if word is not None]
+    first = [word[:_LONGEST_NUMBER] for word in first]
     what = next(
         (what for what, like in _LIKE.items() if 2 * sum(map(bool, map(like.match, first))) >= len(first)), None
     )
@@ -153,6 +158,8 @@ def hint_at_marks(name: str, columns: Sequence[Any]) -> str | None:
     words: set[str] = set()
     for column in texts:
         words.update(word for word in pc.unique(column).to_pylist() if word is not None)
+    if max(map(len, words)) > _LONGEST_NUMBER:
+        return None
     if what == "numbers":
         hint = _hint_at_commas(name, sorted(word for word in words if not _PLAIN.match(word)), len(words))
         if hint is not None:

@@ -18,6 +18,9 @@ from btests.report.ticks import number_marks
 # Fewest columns of a map, and their share of all columns.
 _LEAST, _SHARE = 16, 0.5
 
+# Characters of a name with a number at most: longer ones take long, and Python reads no numbers of 4301 digits.
+_LONGEST = 200
+
 # A name with one number, such as pixel17, or with two, such as pixel_0_12 or 3x4.
 _NUMBERED = re.compile(r"(.*?)(?:(\d+)([_x,:]))?(\d+)\D*", re.DOTALL)
 
@@ -146,7 +149,8 @@ def _places(names: Sequence[str]) -> dict[str, tuple[int, int]]:
     >>> _places(["x_0_0", "x_0_1", "x_0_2"])
     {'x_0_0': (0, 0), 'x_0_1': (0, 1), 'x_0_2': (0, 2)}
     """
-    found = {name: match.groups() for name in names if (match := _NUMBERED.fullmatch(name))}
+    short = [name for name in names if len(name) <= _LONGEST]
+    found = {name: match.groups() for name in short if (match := _NUMBERED.fullmatch(name))}
     if not found:
         return {}
     kinds = Counter((start, between) for start, _, between, _ in found.values())
