@@ -92,10 +92,12 @@ def with_coordinates(name: str, frame: Any, names: Sequence[Any]) -> Any:
         if column not in vectors:
             cells[column] = given[column]
             continue
-        rows = stacked(f"column {column!r} of {name}", given[column])
+        rows = stacked(f"column {brief(column)} of {name}", given[column])
         for own, values in zip(coordinate_names(column, rows.shape[1]), rows.T, strict=True):
             if own in cells or own in names:
-                raise ValueError(f"{name} has the columns {column!r}, a vector, and {own!r}; rename one of them")
+                raise ValueError(
+                    f"{name} has the columns {brief(column)}, a vector, and {brief(own)}; rename one of them"
+                )
             cells[own] = values
     return CoordinateFrame(cells)
 

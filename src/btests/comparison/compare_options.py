@@ -126,9 +126,9 @@ def _check_format(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def _check_column(name: str, value: Any) -> Any:
+def _check_column(name: str, value: Any) -> str | None:
     check_name(name, value)
-    return value
+    return None if value is None else str(value)
 
 
 def _check_table(value: object) -> str | None:
