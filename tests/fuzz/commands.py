@@ -165,7 +165,19 @@ def _column(rng: Random, table: Table | None) -> str:
     return _quoted(rng.choice(table.names)) if table is not None and table.names else "amount"
 
 
-_ODD_VALUE = _one(*(text.replace("\x00", "") for text in ODD_TEXTS), "-1", "0", "1", "1e9", "nan", "inf", "1" * 400)
+_ODD_VALUE = _one(
+    *(text.replace("\x00", "") for text in ODD_TEXTS),
+    "-1",
+    "0",
+    "1",
+    "1e9",
+    "1e400",
+    "1e-320",
+    "nan",
+    "inf",
+    "1" * 400,
+    "9" * 5000,
+)
 
 # Options with their probability, good values, and None for flags.
 _Options = dict[str, tuple[float, Value | None]]

@@ -207,6 +207,19 @@ ODD: dict[str, Maker] = {
     "records": lambda rng, n: [{"a": rng.random()} for _ in range(n)],
     "bytes": lambda rng, n: [rng.randbytes(3) for _ in range(n)],
     "durations": lambda rng, n: [datetime.timedelta(seconds=rng.randrange(999)) for _ in range(n)],
+    "percentages": lambda rng, n: [f"{rng.gauss(50.0, 20.0):.1f} %" for _ in range(n)],
+    "amounts": lambda rng, n: [f"${rng.gauss(5000.0, 2000.0):,.2f}" for _ in range(n)],
+    "odd amounts": _sprinkled(
+        lambda rng, n: [f"{rng.randrange(10**6):,}" for _ in range(n)],
+        "5%",
+        "-$1",
+        "1.234,5",
+        "+1",
+        "",
+        "9" * 3000 + "x",
+    ),
+    "leading zeros": lambda rng, n: [f"{rng.randrange(999):05d}" for _ in range(n)],
+    "wide vectors": lambda rng, n: [[rng.gauss(0.0, 1.0)] * 700 for _ in range(n)],
     "hours": lambda rng, n: [datetime.time(rng.randrange(24), rng.randrange(60)) for _ in range(n)],
 }
 
