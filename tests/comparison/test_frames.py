@@ -72,3 +72,11 @@ def test_a_copy_is_pointed_out() -> None:
     assert not found.different
     assert any("a copy is not a second sample" in note for note in found.notes)
     assert not btests.compare(frame(0), frame(1), seed=0).notes
+
+
+def test_lone_surrogates_are_refused() -> None:
+    with pytest.raises(ValueError, match="a has a name that is no text") as refused:
+        btests.compare({"\ud800": [1.0, 2.0]}, {"\ud800": [1.0, 2.0]})
+    assert type(refused.value) is ValueError
+    with pytest.raises(ValueError, match="'x', that is no column of a table"):
+        btests.compare({"x": ["\ud800", "b"]}, {"x": ["a", "b"]})

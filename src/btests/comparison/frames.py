@@ -24,9 +24,9 @@ def table_of(source: Any, where: str) -> Any:
         found = pa.Table.from_batches([source])
     elif isinstance(source, Mapping):
         columns = {str(k): _as_array(f"column {brief(k)} of {where}", v) for k, v in source.items()}
-        found = from_arrays(columns, where)
+        found = _from_arrays(columns, where)
     elif isinstance(source, (np.ndarray, list, tuple)):
-        found = from_arrays({"": _as_array(where, source)}, where)
+        found = _from_arrays({"": _as_array(where, source)}, where)
     else:
         found = _from_frame(source, where)
     names = [str(name) for name in found.column_names]
@@ -35,6 +35,13 @@ def table_of(source: Any, where: str) -> Any:
     if found.num_columns == 0 or found.num_rows == 0:
         raise ValueError(f"{where} has no {'columns' if found.num_columns == 0 else 'rows'}")
     return simplified(found.rename_columns(names))
+
+
+def _from_arrays(columns: Mapping[str, Any], where: str) -> Any:
+    try:
+        return from_arrays(columns, where)
+    except UnicodeEncodeError as error:  # of lone surrogates
+        raise ValueError(f"{where} has a name that is no text: {shortly(error)}") from None
 
 
 def _as_array(what: str, values: Any) -> np.ndarray[Any, Any]:
