@@ -184,6 +184,8 @@ def test_a_file_of_another_tool_is_left_alone(folder: Path) -> None:
         ("fail-on = []", "fail_on must be difference"),
         (f"seed = {'9' * 5000}", "'btests.toml' is not valid TOML: Exceeds the limit"),
         (f"seed = {'[' * 9000}", "'btests.toml' is not valid TOML"),
+        (f"a{'.a' * 30_000} = 1", "'btests.toml' has a key of more than 500 parts"),
+        (f"columns = '{'x' * 9000}'", "--columns names a text of 9000 characters"),
         (f"{'k' * 9000} = 1", "btests.toml has a text of 9000 characters"),
     ],
     ids=lambda text: text[:30],

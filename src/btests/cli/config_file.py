@@ -13,6 +13,9 @@ from btests._text import ended, shortly
 #: Files that are looked for in the current folder: the first one that has options counts.
 NAMES = ("btests.toml", "pyproject.toml")
 
+# Dots of a key at most: of a.a.a... the parser takes the square of their number.
+_MOST_DOTS = 500
+
 
 def options_from(config: Path | None) -> tuple[dict[str, Any], str]:
     """Return checked options by their names in Python, and the name of their file; none and "" without a file.
@@ -44,6 +47,8 @@ def _values(path: Path, *, is_named: bool) -> dict[str, Any] | None:
     is_project = path.name == "pyproject.toml"
     if is_project and not is_named and b"btests" not in text:
         return None
+    if any(line.partition(b"=")[0].count(b".") > _MOST_DOTS for line in text.splitlines()):
+        raise click.UsageError(f"{str(path)!r} has a key of more than {_MOST_DOTS} parts.")
     try:
         found = tomllib.loads(text.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:  # also of int(), which takes no text of 4301 digits

@@ -78,9 +78,8 @@ def require_columns(
             near = close_match(name, there)
             hint = f" (did you mean {near!r}?)" if near else ""
             where = " nor in ".join(dict.fromkeys(absent))
-            raise ValueError(
-                f"{option(keyword)} names {name!r}{hint}, which is not in {where}; there are {quoted_list(there, 8)}"
-            )
+            named = f"{option(keyword)} names {brief(name)}{hint}"
+            raise ValueError(f"{named}, which is not in {where}; there are {quoted_list(there, 8)}")
 
 
 def require_common_columns(tables: Sequence[tuple[str, Sequence[str]]]) -> None:
