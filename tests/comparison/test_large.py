@@ -206,7 +206,7 @@ def test_one_table_with_both_sides(tables: tuple[Any, Any]) -> None:
         in_pieces(path, by="year", value_a=1999, value_b=2024)
     with pytest.raises(ValueError, match="more than two different values"):
         in_pieces(path, by="count")
-    with pytest.raises(ValueError, match=r"`by` names 'month', which is not in both\.csv"):
+    with pytest.raises(ValueError, match=r"`by` names 'month' .*which is not in both\.csv"):
         in_pieces(path, by="month")
 
 

@@ -208,10 +208,11 @@ def test_columns_that_are_not_compared_are_not_read(shell: Shell) -> None:
     for name in "ab":
         table = mixed(rng, 3000).append_column("tags", pa.array([[1, 2]] * 3000))
         pq.write_table(table, f"{name}.parquet")
-    with pytest.raises(ValueError, match=r"column 'tags' holds lists in a\.parquet"):
+    with pytest.raises(ValueError, match="column 'tags' holds no lists, or lists in a table that is read in pieces"):
         in_pieces("a.parquet", "b.parquet")
     found = in_pieces("a.parquet", "b.parquet", common=True)
-    assert found.excluded == (("tags", "holds lists in a.parquet"),)
+    why = "holds no lists, or lists in a table that is read in pieces, which are not compared"
+    assert found.excluded == (("tags", why),)
     some = in_pieces("a.parquet", "b.parquet", columns=["size", "day"])
     assert {column.name for column in some.columns} == {"size", "day"}
 

@@ -35,7 +35,7 @@ def why_no_vectors(columns: Sequence[Any]) -> str | None:
     for column in columns:
         lengths |= set(arrow("pyarrow.compute").list_value_length(column).unique().drop_null().to_pylist())
     if not lengths:
-        return "holds no lists, or is read in pieces, where lists are not compared"
+        return "holds no lists, or lists in a table that is read in pieces, which are not compared"
     if lengths == {0}:
         return "holds empty lists"
     return f"holds lists of {min(lengths)} to {max(lengths)} numbers" if len(lengths) > 1 else None
