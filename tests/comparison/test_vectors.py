@@ -131,7 +131,7 @@ def test_lists_that_are_no_vectors_are_named(shell: Shell) -> None:
         btests.compare(a, a.set_column(0, "v", pa.array(infinite)))
     for name in ("a", "b"):
         pq.write_table(a, f"{name}.parquet")
-    assert "is read in pieces, where lists are not compared" in shell.refused(
+    assert "lists in a table that is read in pieces, which are not compared" in shell.refused(
         "a.parquet", "b.parquet", "--memory", "1kB"
     )
     assert shell("a.parquet", "b.parquet", "--memory", "1kB", "--common").status == 0

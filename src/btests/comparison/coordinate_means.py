@@ -15,6 +15,9 @@ from btests.plan import Array, Index
 # Cells of a strip at most, and of each side of a grid; longer vectors and larger images are averaged in them.
 _STRIP, _SIDE = 512, 64
 
+# Vectors that are added at a time.
+_STEP = 1024
+
 # Differences of fewer standard errors count as chance.
 _ERRORS = 4.0
 
@@ -84,15 +87,16 @@ def _moments(column: Any, shape: tuple[int, int, int], edges: tuple[Index, Index
     """Return how many vectors an arrow column has, and their means and variances in cells: (), (r, c), (r, c)."""
     area = np.outer(*(np.diff(own) for own in edges))
     count, mean, squares = 0, np.zeros(area.shape), np.zeros(area.shape)
-    for chunk in column.chunks:
-        rows = vector_rows(chunk.drop_null(), math.prod(shape), "a column of vectors")
-        for first in range(0, len(rows), 1024):
-            pixels = rows[first : first + 1024].reshape(-1, *shape).mean(axis=3, dtype=np.float64)
-            sums = np.add.reduceat(np.add.reduceat(pixels, edges[0][:-1], axis=1), edges[1][:-1], axis=2)
-            cells = sums / area
-            n, own = len(cells), cells.mean(axis=0)
-            # Means and squares of two parts together (Chan, Golub and LeVeque 1983).
-            step, total = own - mean, count + n
-            squares += np.sum((cells - own) ** 2, axis=0) + step**2 * (count * n / total)
-            mean, count = mean + step * (n / total), total
+    present = column.drop_null()
+    # Steps of a fixed number of vectors: nothing depends on the chunks of the column.
+    for first in range(0, len(present), _STEP):
+        rows = vector_rows(present.slice(first, _STEP).combine_chunks(), math.prod(shape), "a column of vectors")
+        pixels = rows.reshape(-1, *shape).mean(axis=3, dtype=np.float64)
+        sums = np.add.reduceat(np.add.reduceat(pixels, edges[0][:-1], axis=1), edges[1][:-1], axis=2)
+        cells = sums / area
+        n, own = len(cells), cells.mean(axis=0)
+        # Means and squares of two parts together (Chan, Golub and LeVeque 1983).
+        step, total = own - mean, count + n
+        squares += np.sum((cells - own) ** 2, axis=0) + step**2 * (count * n / total)
+        mean, count = mean + step * (n / total), total
     return count, mean, squares / max(1, count - 1)
