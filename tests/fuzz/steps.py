@@ -76,6 +76,7 @@ def paired(x: Any, y: Any, **options: Any) -> Any:
 
 def in_units(x: Any, y: Any, size: int = 3, *, shared: bool = False, weighted: bool = False, **options: Any) -> Any:
     """Return the result of a test of units of ``size`` rows, of both samples or of one, with weights of rows or not."""
+    size = max(1, size)
     labels = np.arange(len(x)) // size, np.arange(len(y)) // size + (0 if shared is True else len(x))
     weights: dict[str, Any] = (
         {"weights_x": 1.0 + np.arange(len(x)) % 3, "weights_y": np.ones(len(y))} if weighted is True else {}
@@ -85,7 +86,8 @@ def in_units(x: Any, y: Any, size: int = 3, *, shared: bool = False, weighted: b
 
 def weighted(x: Any, y: Any, power: float = 1.0, **options: Any) -> Any:
     """Return the result of a test of rows with weights."""
-    weights = np.arange(len(x), dtype=float) ** power
+    with np.errstate(over="ignore"):
+        weights = np.arange(len(x), dtype=float) ** power
     return btests.btest(x, y, weights_x=weights, **options)
 
 
