@@ -17,6 +17,7 @@
 #   make ho-shieh     level and power of the B-test's relatives by Ho and Shieh (ten minutes)
 #   make designs      levels of tests of units and of weighted rows (five minutes)
 #   make features     power, time and levels of random Fourier features (two hours on two cores)
+#   make vectors      power of btests compare on long vectors, by the directions they are projected to (ten minutes)
 #   make small-tables level of btests compare on 2,000 random small tables (five minutes)
 #   make real-pairs   btests compare, evidently, scipy and hyppo on real pairs of tables
 #   make wheel        a manylinux wheel and a source distribution in dist/, installed and used with the Pythons at hand
@@ -85,7 +86,7 @@ oldest:
 	.venv-oldest/bin/python -m pytest -n auto --dist worksteal -m "not (browser or cluster or slow or statistical or study)" tests
 OLDEST := hypothesis pandas polars pytest pytest-xdist
 
-STUDIES := reproduce levels power coverage choices mixed anytime independence linear-time ho-shieh designs features small-tables real-pairs
+STUDIES := reproduce levels power coverage choices mixed anytime independence linear-time ho-shieh designs features small-tables real-pairs vectors
 .PHONY: $(STUDIES) $(STUDIES:=-quick)
 
 # Each runs from this folder, where `studies` is, with the package of an environment; arguments after the name.
@@ -102,7 +103,7 @@ levels levels-quick: .venv/installed
 power power-quick features features-quick: .venv-power/installed .venv-power/peers
 	.venv-power/bin/python -m studies.$(@:-quick=) $(QUICK)
 
-coverage coverage-quick choices choices-quick anytime anytime-quick independence independence-quick: .venv/installed
+coverage coverage-quick choices choices-quick anytime anytime-quick independence independence-quick vectors vectors-quick: .venv/installed
 	$(RUN).$(@:-quick=) $(QUICK)
 
 linear-time linear-time-quick: .venv/installed

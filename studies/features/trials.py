@@ -27,7 +27,7 @@ SHORT_TRIALS = {600: 400, 10_000: 50, 100_000: 8}
 CHOICE_TRIALS = {600: 60, 10_000: 20, 16_384: 60}
 
 #: Trials by rows a side, where they are many.
-LARGE_TRIALS = {100_000: 40, 1_000_000: 10}
+LARGE_TRIALS = {100_000: 40, 1_000_000: 5}
 
 # Trials of tests that take most of the time, by the rows of x.
 _SLOW_TRIALS = {600: 100, 10_000: 100, 16_384: 40, 65_536: 20, 100_000: 10, 1_000_000: 3}

@@ -15,7 +15,7 @@ from pyarrow import parquet as pq
 
 import btests
 from btests.comparison.dependence import Settings, groups_independence
-from btests.comparison.vectors import MOST_COORDINATES
+from btests.comparison.vectors import n_coordinates
 from tests.comparison.conftest import Shell
 
 
@@ -29,7 +29,13 @@ def _column(found: Any, name: str) -> Any:
     return next(column for column in found.columns if column.name == name)
 
 
-@pytest.mark.parametrize("d", [1, 40, 200])
+def test_many_vectors_have_fewer_coordinates() -> None:
+    assert [n_coordinates(768, n) for n in (10, 10_000, 50_000, 10**6)] == [768, 768, 335, 64]
+    assert [n_coordinates(3000, n) for n in (10, 10_000, 10**9)] == [1024, 1024, 64]
+    assert n_coordinates(8, 10**9) == 8
+
+
+@pytest.mark.parametrize("d", [1, 40, 400])
 @pytest.mark.parametrize(("change", "words"), [({"shift": 6.0}, "of the spread apart"), ({"scale": 1.3}, "spread ")])
 def test_a_change_of_vectors_is_found_and_told(d: int, change: dict[str, Any], words: str) -> None:
     found = btests.compare(_table(1, d=d), _table(2, d=d, **change), seed=0)
@@ -38,7 +44,7 @@ def test_a_change_of_vectors_is_found_and_told(d: int, change: dict[str, Any], w
     assert any(words in change.text for change in column.changes), column.changes
     assert column.kind == "number"
     width = next(code.width for code in found.encoding.codes if code.name == "v")
-    assert width == min(d, MOST_COORDINATES)
+    assert width == d
     assert any(f"holds vectors of {d} numbers" in note for note in found.notes)
     assert "v" in str(found)
 
@@ -89,7 +95,7 @@ def test_frames_and_files_hold_the_same_vectors(shell: Shell) -> None:
 
 
 def test_bits_do_not_depend_on_the_parts_of_a_column() -> None:
-    a, b = _table(1, d=200), _table(2, d=200, n=250)
+    a, b = _table(1, d=1100), _table(2, d=1100, n=250)
     expected = btests.compare(a, b, seed=0).to_dict()
     for size in (1, 13):
         parts = [pa.concat_tables([own.slice(k, size) for k in range(0, own.num_rows, size)]) for own in (a, b)]

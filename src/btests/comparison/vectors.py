@@ -13,7 +13,10 @@ from btests.data.record_batches import vector_rows
 from btests.plan import Array
 
 #: Coordinates of vectors at most; longer ones are projected to so many random directions, which keep distances.
-MOST_COORDINATES = 64
+MOST_COORDINATES = 1024
+
+# Many rows have fewer coordinates, but for the fewest: so many numbers in all, 128 MiB of them.
+_NUMBERS, _FEWEST = 2**24, 64
 
 # The fourth powers of larger numbers overflow, or sums of many of them.
 _LARGEST = 1e70
@@ -52,10 +55,13 @@ def principal_coordinates(name: str, columns: Sequence[Any], sides: tuple[str, s
     """Return the vectors of two arrow columns, those of the first one first: (n, k), NaN where one is missing.
 
     They are centred, and turned to the directions in which both tables together vary, the most first. Distances are
-    those of the vectors, or of their random projections if these are longer than ``MOST_COORDINATES``.
+    those of the vectors, or of their random projections if these are longer than ``n_coordinates``.
     """
     width = n_numbers(columns)
-    found = np.concatenate([_projected(name, column, width, side) for column, side in zip(columns, sides, strict=True)])
+    k = n_coordinates(width, sum(map(len, columns)))
+    found = np.concatenate(
+        [_projected(name, column, (width, k), side) for column, side in zip(columns, sides, strict=True)]
+    )
     present = ~np.isnan(found).any(axis=1)
     found[~present] = np.nan
     if not present.any():
@@ -67,9 +73,14 @@ def principal_coordinates(name: str, columns: Sequence[Any], sides: tuple[str, s
     return np.asarray(found @ (axes * signs))
 
 
-def _projected(name: str, column: Any, width: int, side: str) -> Array:
-    """Return the vectors of an arrow column in at most ``MOST_COORDINATES`` directions: (n, k)."""
-    k = min(width, MOST_COORDINATES)
+def n_coordinates(width: int, n_rows: int) -> int:
+    """Return how many coordinates so many vectors of ``width`` numbers have."""
+    return min(width, MOST_COORDINATES, max(_FEWEST, _NUMBERS // n_rows))
+
+
+def _projected(name: str, column: Any, shape: tuple[int, int], side: str) -> Array:
+    """Return the vectors of an arrow column, ``shape[0]`` numbers each, in ``shape[1]`` directions: (n, k)."""
+    width, k = shape
     found = np.full((len(column), k), np.nan)
     directions = None
     if width > k:
