@@ -65,7 +65,7 @@ def test_kernels_and_families() -> None:
 @pytest.mark.parametrize(
     ("given", "options", "message"),
     [
-        ([np.ones((9, 2))], {}, "two samples or more, got 1"),
+        ([np.ones((9, 2))], {}, r"as separate arguments, ksample_test\(\*samples\), got 1"),
         ([np.ones((9, 2)), np.ones((9, 3))], {}, "sample 1 has 3 columns"),
         ([np.ones((9, 2)), np.ones((1, 2))], {}, "sample 1 has 1 row"),
         ([np.ones((9, 2)), np.ones((9, 2))], {"names": ["a", "a"]}, "names must be one for each"),

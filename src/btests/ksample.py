@@ -242,7 +242,9 @@ def pairwise_tests(
 
 def _names_of(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
     if n < 2:
-        raise ValueError(f"ksample_test needs two samples or more, got {n}")
+        raise ValueError(
+            f"ksample_test needs two samples or more, as separate arguments, ksample_test(*samples), got {n}"
+        )
     found = tuple(str(i) for i in range(n)) if names is None else check_texts("names", names)
     if len(found) != n or len(set(found)) != n:
         raise ValueError(f"names must be one for each of {n} samples, and different, got {brief(list(found))}")

@@ -147,7 +147,7 @@ def match(
     require_columns("categories", categories, tables, everywhere=False)
     wanted = [name for name in in_a if (not columns or name in columns) and name not in exclude]
     extra = [name for name in in_b if name not in in_a and (not columns or name in columns) and name not in exclude]
-    excluded = [(name, "excluded") for name in dict.fromkeys([*in_a, *in_b]) if name in exclude]
+    excluded = [(name, "as asked") for name in dict.fromkeys([*in_a, *in_b]) if name in exclude]
     if columns:
         named = set(columns) | set(exclude)
         excluded += [

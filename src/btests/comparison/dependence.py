@@ -118,7 +118,7 @@ def open_table(source: Any, settings: Settings, sides: Mapping[str, Sequence[str
     tested = {*sides.get("x", ()), *sides["y"]} if sides.get("y") else set(there)
     unused = [name for name in settings.categories if name not in tested]
     notes += [f"{option('categories')} names {name!r}, which was not tested" for name in unused]
-    excluded = [(name, "excluded") for name in settings.exclude]
+    excluded = [(name, "as asked") for name in settings.exclude]
     return TableColumns(replace(found, table=mark_missing(found.table, settings.missing)), excluded, notes)
 
 
