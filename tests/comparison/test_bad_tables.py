@@ -165,7 +165,7 @@ def test_a_column_of_lists(shell: Shell, files: tuple[str, str]) -> None:
         pq.write_table(pa.table({"u": np.arange(50) % 7, "tags": [["x"]] * 50}), f"{name}.parquet")
     assert "column 'tags' holds lists in p.parquet" in shell.refused("p.parquet", "q.parquet")
     found = shell("p.parquet", "q.parquet", "--exclude", "tags", "--json").json
-    assert found["excluded"] == [{"name": "tags", "reason": "excluded"}]
+    assert found["excluded"] == [{"name": "tags", "reason": "as asked"}]
 
 
 def test_infinite_numbers(shell: Shell, files: tuple[str, str]) -> None:
