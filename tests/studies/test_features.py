@@ -95,7 +95,7 @@ def test_flights_are_drawn_without_gaps_and_compared_by_every_test() -> None:
         assert 0.0 < test(x[:400], y[:40], 1) <= 1.0, name
 
 
-@pytest.mark.parametrize("part", ["power", "lengths", "discriminants", "levels", "flights"])
+@pytest.mark.parametrize("part", ["power", "lengths", "discriminants", "levels", "flights", "large"])
 def test_the_tables_in_the_docs_come_from_the_counts_beside_them(part: str) -> None:
     name = f"features-{part}"
     make = {"levels": level_report, "flights": flight_report}.get(part, power_report)
